@@ -1,0 +1,70 @@
+"""A probe asks an implementation one question and returns what it saw, raw.
+
+Probes run beside student code, so this module and everything under ``autograder/probes`` import neither references
+nor known mistakes. The same probe is put to the student's function, to the reference and to each known mistake;
+what the answers mean is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from autograder.values import Raised, canonical
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One property of one exercise. ``run`` takes the functions by name, and ``rng``; weight 0 serves naming only."""
+
+    id: str
+    exercise: str
+    title: str
+    run: Callable
+    weight: float
+    seconds: float
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """The names of the functions that the probe calls: its parameters but for ``rng``."""
+        return tuple(name for name in inspect.signature(self.run).parameters if name != "rng")
+
+
+def probe(exercise: str, title: str, *, weight: float = 1, seconds: float = 5) -> Callable[[Callable], Probe]:
+    """Declare ``run`` as a probe of ``exercise``; ``title`` is the property as a student reads it."""
+    return lambda run: Probe(run.__name__, exercise, title, run, weight, seconds)
+
+
+def probes_of(module, exercise: str) -> tuple[Probe, ...]:
+    """The probes of one exercise, in the order in which the module defines them."""
+    return tuple(p for p in vars(module).values() if isinstance(p, Probe) and p.exercise == exercise)
+
+
+def observe(probe: Probe, functions: dict[str, Callable], seed: int, dtype: str = "float64"):
+    """Run a probe: a dict of named values in canonical form, or Raised."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(getattr(torch, dtype))
+    rng = torch.Generator().manual_seed(seed)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            seen = probe.run(**{name: functions[name] for name in probe.functions}, rng=rng)
+            return {name: canonical(value) for name, value in seen.items()}
+    except Exception as error:
+        return Raised(type(error).__name__, str(error)[:300])
+    finally:
+        torch.set_default_dtype(before)
+
+
+def normal(rng: torch.Generator, *shape: int) -> torch.Tensor:
+    """Standard normal numbers from the probe's own generator, in the default dtype."""
+    return torch.randn(*shape, generator=rng)
+
+
+def integers(rng: torch.Generator, low: int, high: int, *shape: int) -> torch.Tensor:
+    """Integers in [low, high) from the probe's own generator."""
+    return torch.randint(low, high, shape, generator=rng)

@@ -1,0 +1,242 @@
+"""What may cross the boundary between student code and the judge: plain values, as bytes.
+
+An observation is a dict of named values. A value is an array, a text, None, or a tuple of values; anything else
+crosses as the name of its type. The encoding is a JSON header followed by raw array bytes, so decoding runs no code.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+DTYPES = {"bool", "int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64", "complex64", "complex128"}
+MAX_BYTES = 64 * 2**20
+MAX_TEXT = 2_000
+MAX_ITEMS = 10_000
+MAX_DEPTH = 8
+
+RTOL, ATOL = 1e-6, 1e-9  # float64 against float64
+RTOL32 = 1e-4  # an answer that insists on float32
+
+
+class BadAnswer(ValueError):
+    """The bytes that came back are not an observation."""
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """A value of a kind that no exercise returns; only its type is known."""
+
+    type_name: str
+
+
+@dataclass(frozen=True)
+class Raised:
+    """Instead of observations: the probe raised. Two of them are equal when the classes are."""
+
+    class_name: str
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class TimedOut:
+    """Instead of observations: no answer in time, or the process died (``reason`` says which)."""
+
+    reason: str = "no answer in time"
+
+
+def canonical(value, depth: int = 0):
+    """Bring a returned value into the form that is compared: array, str, None, tuple or Opaque."""
+    if isinstance(value, torch.Tensor):
+        value = value.detach().cpu()
+        return (value.float() if value.dtype == torch.bfloat16 else value).numpy()
+    if value is None or isinstance(value, str):
+        return value if value is None else value[:MAX_TEXT]
+    if isinstance(value, (bool, int, float, complex, np.ndarray, np.generic)):
+        array = np.asarray(value)
+        return array if array.dtype.name in DTYPES else Opaque(f"array of {array.dtype.name}")
+    if isinstance(value, (list, tuple)) and depth < MAX_DEPTH:
+        if len(value) > MAX_ITEMS:
+            return Opaque(f"{type(value).__name__} of {len(value)} items")
+        items = tuple(canonical(item, depth + 1) for item in value)
+        return _stack_scalars(items)
+    return Opaque(type(value).__name__)
+
+
+def _stack_scalars(items: tuple):
+    """A list of numbers, or a rectangular list of lists of numbers, counts as an array."""
+    if items and all(isinstance(item, np.ndarray) for item in items):
+        scalars = all(item.ndim == 0 for item in items)
+        if scalars and len({item.dtype.kind == "b" for item in items}) == 1:
+            return np.stack(items)
+    return items
+
+
+def encode(observation) -> bytes:
+    """An observation (dict of values, Raised or TimedOut) as bytes."""
+    blobs: list[bytes] = []
+
+    def tree(value):
+        if isinstance(value, np.ndarray):
+            blobs.append(np.ascontiguousarray(value).tobytes())
+            return {"array": value.dtype.name, "shape": list(value.shape)}
+        if isinstance(value, tuple):
+            return {"tuple": [tree(item) for item in value]}
+        if isinstance(value, Opaque):
+            return {"opaque": value.type_name}
+        return {"text": value}
+
+    if isinstance(observation, Raised):
+        header = {"raised": observation.class_name, "message": observation.message[:MAX_TEXT]}
+    else:
+        header = {"named": {str(name): tree(canonical(value)) for name, value in observation.items()}}
+    head = json.dumps(header).encode()
+    return struct.pack("<I", len(head)) + head + b"".join(blobs)
+
+
+def decode(data: bytes):
+    """The observation in ``data``; BadAnswer if the bytes are anything else."""
+    try:
+        (head_length,) = struct.unpack_from("<I", data)
+        header = json.loads(data[4 : 4 + head_length])
+        if "raised" in header:
+            return Raised(str(header["raised"])[:100], str(header["message"])[:MAX_TEXT])
+        cursor = 4 + head_length
+
+        def value(node, depth=0):
+            nonlocal cursor
+            if depth > MAX_DEPTH:
+                raise BadAnswer("nested too deeply")
+            if "array" in node:
+                if node["array"] not in DTYPES:
+                    raise BadAnswer("unknown dtype")
+                dtype, shape = np.dtype(node["array"]), tuple(int(n) for n in node["shape"])
+                if min(shape, default=0) < 0:
+                    raise BadAnswer("negative size")
+                size = math.prod(shape) * dtype.itemsize
+                if cursor + size > len(data):
+                    raise BadAnswer("truncated")
+                array = np.frombuffer(data, dtype, math.prod(shape), cursor).reshape(shape)
+                cursor += size
+                return array
+            if "tuple" in node:
+                return tuple(value(item, depth + 1) for item in node["tuple"])
+            if "opaque" in node:
+                return Opaque(str(node["opaque"])[:100])
+            text = node["text"]
+            return text if text is None else str(text)[:MAX_TEXT]
+
+        return {name: value(node) for name, node in header["named"].items()}
+    except BadAnswer:
+        raise
+    except Exception as error:
+        raise BadAnswer(f"not an observation: {type(error).__name__}") from None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Why two values are not equal, in words a student can use."""
+
+    expected: str
+    got: str
+    note: str = ""
+
+
+def describe(value) -> str:
+    """The kind and shape of a value: ``float64 (3, 5)``, ``(int64 (3,), bool (3, 5))``, ``'text'``."""
+    if isinstance(value, np.ndarray):
+        kind = value.dtype.name
+        return f"{kind} {_number(value)}" if value.ndim == 0 else f"{kind} {value.shape}"
+    if isinstance(value, tuple):
+        return "(" + ", ".join(describe(item) for item in value[:6]) + (", …" if len(value) > 6 else "") + ")"
+    if isinstance(value, Opaque):
+        return f"a {value.type_name}"
+    return repr(value)
+
+
+def _number(scalar) -> str:
+    scalar = scalar.item() if hasattr(scalar, "item") else scalar
+    return f"{scalar:.4g}" if isinstance(scalar, float) else str(scalar)
+
+
+def difference(expected, got, rtol: float = RTOL) -> Difference | None:
+    """None if ``got`` counts as ``expected``; otherwise what differs first."""
+    if isinstance(expected, tuple) and isinstance(got, tuple) and len(expected) == len(got):
+        for place, (left, right) in enumerate(zip(expected, got, strict=True)):
+            inner = difference(left, right, rtol)
+            if inner:
+                where = f"item {place} of the returned tuple" + (f", {inner.note}" if inner.note else "")
+                return Difference(inner.expected, inner.got, where)
+        return None
+    if not (isinstance(expected, np.ndarray) and isinstance(got, np.ndarray)):
+        same = type(expected) is type(got) and expected == got
+        return None if same else Difference(describe(expected), describe(got))
+    if expected.shape != got.shape:
+        return Difference(describe(expected), describe(got), "the shape differs")
+    if not _kinds_agree(expected, got):
+        return Difference(describe(expected), describe(got), "the dtype differs")
+    return _first_unequal(expected, got, rtol)
+
+
+def _kinds_agree(expected: np.ndarray, got: np.ndarray) -> bool:
+    """A float may be answered by an int; an int by a whole 0-d float; a bool only by a bool."""
+    want, have = expected.dtype.kind.replace("u", "i"), got.dtype.kind.replace("u", "i")
+    if want == have or (want in "fc" and have in "ifc"):
+        return True
+    return expected.ndim == 0 and want == "i" and have == "f"
+
+
+def _first_unequal(expected: np.ndarray, got: np.ndarray, rtol: float) -> Difference | None:
+    if expected.dtype.kind == "b":
+        close = expected == got
+    else:
+        wide = np.complex128 if "c" in (expected.dtype.kind, got.dtype.kind) else np.float64
+        left, right = expected.astype(wide), got.astype(wide)
+        with np.errstate(invalid="ignore", over="ignore"):
+            atol = ATOL if rtol <= RTOL else rtol
+            close = np.isclose(right, left, rtol=rtol, atol=atol, equal_nan=True)
+    if close.all():
+        return None
+    where = tuple(int(axis[0]) for axis in np.nonzero(~np.atleast_1d(close)))
+    at = "" if expected.ndim == 0 else f"at [{', '.join(map(str, where))}], "
+    count = "" if expected.ndim == 0 else f"{int((~close).sum())} of {close.size} entries differ"
+    flat_expected, flat_got = np.atleast_1d(expected)[where], np.atleast_1d(got)[where]
+    return Difference(f"{at}{_number(flat_expected)}", _number(flat_got), count)
+
+
+def equal(expected, got, rtol: float = RTOL) -> Difference | None:
+    """Compare two whole observations; None if they agree."""
+    if isinstance(expected, (Raised, TimedOut)) or isinstance(got, (Raised, TimedOut)):
+        if isinstance(expected, Raised) and isinstance(got, Raised) and expected.class_name == got.class_name:
+            return None
+        return Difference(_outcome(expected), _outcome(got))
+    if set(expected) != set(got):
+        return Difference(", ".join(sorted(expected)), ", ".join(sorted(got)), "other observations came back")
+    for name, value in expected.items():
+        found = difference(value, got[name], rtol)
+        if found:
+            return Difference(found.expected, found.got, f"{name}: {found.note}" if found.note else name)
+    return None
+
+
+def _outcome(observation) -> str:
+    if isinstance(observation, Raised):
+        return f"{observation.class_name}: {observation.message}" if observation.message else observation.class_name
+    if isinstance(observation, TimedOut):
+        return observation.reason
+    return ", ".join(f"{name} {describe(value)}" for name, value in list(observation.items())[:3])
+
+
+def insists_on_float32(expected, got) -> bool:
+    """True if the reference answered in float64 where the answer came in float32."""
+    if isinstance(expected, dict) and isinstance(got, dict):
+        return any(insists_on_float32(value, got.get(name)) for name, value in expected.items())
+    if isinstance(expected, tuple) and isinstance(got, tuple):
+        return any(insists_on_float32(left, right) for left, right in zip(expected, got, strict=False))
+    arrays = isinstance(expected, np.ndarray) and isinstance(got, np.ndarray)
+    return arrays and expected.dtype == np.float64 and got.dtype in (np.float32, np.float16)
