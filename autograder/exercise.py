@@ -15,7 +15,7 @@ class CourseError(Exception):
 
 @dataclass(frozen=True)
 class Misconception:
-    """A wrong implementation that has a name. ``fails`` lists the credited probes it must fail: the tests hold it to that."""
+    """A wrong implementation that has a name. ``fails`` lists the credited probes that it must fail."""
 
     id: str
     title: str
@@ -92,7 +92,9 @@ class Exercise:
 
     def __post_init__(self):
         if not self.credited:
-            raise CourseError(f"exercise {self.number} ({self.id}): no probe with a weight in {self.probe_module.__name__}; add one.")
+            raise CourseError(
+                f"exercise {self.number} ({self.id}): no probe with a weight in {self.probe_module.__name__}; add one."
+            )
         if self.points is None or self.points < 0:
             raise CourseError(f"exercise {self.number} ({self.id}): points are missing; give points=0 for ungraded.")
 

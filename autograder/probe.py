@@ -50,8 +50,9 @@ def observe(probe: Probe, functions: dict[str, Callable], seed: int, dtype: str 
     torch.set_default_dtype(getattr(torch, dtype))
     rng = torch.Generator().manual_seed(seed)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
             warnings.simplefilter("ignore")
+            torch.manual_seed(seed)
             seen = probe.run(**{name: functions[name] for name in probe.functions}, rng=rng)
             return {name: canonical(value) for name, value in seen.items()}
     except Exception as error:

@@ -14,7 +14,19 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-DTYPES = {"bool", "int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64", "complex64", "complex128"}
+DTYPES = {
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+}
 MAX_BYTES = 64 * 2**20
 MAX_TEXT = 2_000
 MAX_ITEMS = 10_000
@@ -55,8 +67,10 @@ def canonical(value, depth: int = 0):
     if isinstance(value, torch.Tensor):
         value = value.detach().cpu()
         return (value.float() if value.dtype == torch.bfloat16 else value).numpy()
-    if value is None or isinstance(value, str):
-        return value if value is None else value[:MAX_TEXT]
+    if value is None or isinstance(value, Opaque):
+        return value
+    if isinstance(value, str):
+        return value[:MAX_TEXT]
     if isinstance(value, (bool, int, float, complex, np.ndarray, np.generic)):
         array = np.asarray(value)
         return array if array.dtype.name in DTYPES else Opaque(f"array of {array.dtype.name}")

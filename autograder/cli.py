@@ -1,0 +1,174 @@
+"""The command line: ``autograder COMMAND``. Every mistake of a user ends in one sentence and a non-zero exit."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from autograder.exercise import CourseError
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    try:
+        return options.run(options)
+    except CourseError as error:
+        print(f"autograder: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("autograder: interrupted; what was finished is kept.", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="autograder", description="Build, check and grade the chapters of Unrolled.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, run, text: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=text, description=text)
+        sub.set_defaults(run=run)
+        return sub
+
+    sub = command("build", _build, "Make the solution and student notebooks of chapters from their sources.")
+    sub.add_argument("chapters", nargs="*", metavar="CHAPTER", help="folder names, e.g. 01_recurrence (default: all)")
+    sub.add_argument("--check", action="store_true", help="write and run nothing; fail if a committed file differs")
+    sub = command("check", _check, "Judge the answers in a notebook, as grading would.")
+    sub.add_argument("notebook", type=Path)
+    sub.add_argument("--hints", type=int, default=1, choices=(1, 2, 3), help="how many hints to show (default 1)")
+    sub = command("init", _init, "Make a course directory for nbgrader and the judge.")
+    sub.add_argument("folder", type=Path, metavar="DIR")
+    sub = command("grade", _grade, "Grade the submissions of a chapter in the course directory you are in.")
+    sub.add_argument("chapter", metavar="CHAPTER")
+    sub.add_argument("--student", help="only this student")
+    sub = command("grade-demo", _grade_demo, "Grade a made-up class and compare with the expected marks.")
+    sub.add_argument("chapter", nargs="?", default="01_recurrence", metavar="CHAPTER")
+    sub.add_argument("--keep", type=Path, metavar="DIR", help="keep the course directory here")
+    command("claims", _claims, "Print the outcome of every claim check of the executed chapters.")
+    command("doctor", _doctor, "Say what this machine has and what is missing.")
+    return parser
+
+
+def _build(options) -> int:
+    from autograder.build import build, drift, write_claims
+    from autograder.course import ROOT, chapter, chapters
+
+    chosen = [chapter(name) for name in options.chapters] or chapters()
+    if options.check:
+        found = drift(chosen)
+        print("\n".join(found) or f"{len(chosen)} chapters agree with their sources.")
+        return 1 if found else 0
+    for one in chosen:
+        print(f"{one.name}: building and running …", flush=True)
+        build(one)
+    write_claims(ROOT)
+    return 0
+
+
+def _check(options) -> int:
+    from autograder import show
+    from autograder.grading import grade_notebook, open_seeds
+    from autograder.intake import Refused, read_sources, rebuild
+    from autograder.respond import ForkServer
+
+    path = options.notebook
+    if not path.exists():
+        raise CourseError(f"{path} does not exist; give the path of a chapter's notebook.")
+    chapter, released = _released(path)
+    try:
+        notebook = rebuild(released, read_sources(path), chapter)
+    except Refused as reason:
+        raise CourseError(str(reason)) from None
+    with ForkServer(chapter) as server:
+        verdicts = grade_notebook(notebook, chapter, open_seeds, server)
+    print("\n\n".join(show.text(verdict, options.hints) for verdict in verdicts))
+    got, most = sum(v.points for v in verdicts), sum(v.max_points for v in verdicts)
+    print(f"\n{show.number(got)} of {show.number(most)} points that are graded automatically.")
+    return 0 if got == most else 1
+
+
+def _released(path: Path):
+    """The chapter that a notebook belongs to, by its file name, and the released edition of it."""
+    import nbformat
+
+    from autograder.course import chapters
+
+    for one in chapters():
+        if path.stem == one.slug and one.student.exists():
+            return one.name, nbformat.read(one.student, as_version=4)
+    names = ", ".join(f"{one.slug}.ipynb" for one in chapters())
+    raise CourseError(f"{path.name} is no chapter of this course; the notebooks are called {names}.")
+
+
+def _init(options) -> int:
+    from autograder.course_directory import init_course
+
+    names = init_course(options.folder)
+    print(f"{options.folder}: {', '.join(names)} are released. Put submissions into")
+    print(f"  {options.folder}/submitted/STUDENT/CHAPTER/, then: cd {options.folder} && autograder grade CHAPTER")
+    return 0
+
+
+def _grade(options) -> int:
+    from rich.console import Console
+    from rich.table import Table
+
+    from autograder.course_directory import grade_course
+    from autograder.show import number
+
+    marks = grade_course(Path.cwd(), options.chapter, options.student)
+    exercises = list(dict.fromkeys(mark.exercise for mark in marks))
+    table = Table("student", *exercises, "sum")
+    for student in dict.fromkeys(mark.student for mark in marks):
+        row = {mark.exercise: mark.points for mark in marks if mark.student == student}
+        table.add_row(student, *(number(row[name]) for name in exercises), number(sum(row.values())))
+    Console().print(table)
+    return 0
+
+
+def _grade_demo(options) -> int:
+    from rich.console import Console
+    from rich.table import Table
+
+    from autograder.course import chapter
+    from autograder.demo import run_demo
+    from autograder.show import number
+
+    rows = run_demo(chapter(options.chapter), options.keep)
+    table = Table("submission", "exercise", "expected", "given", "", "said")
+    for row in rows:
+        interesting = "." not in row.student or row.student.split(".")[0] == row.exercise
+        if interesting or not row.agrees:
+            said = row.comment.split("\n\n")
+            mark = "=" if row.agrees else "DIFFERS"
+            table.add_row(
+                row.student, row.exercise, number(row.expected), number(row.given), mark, said[min(1, len(said) - 1)]
+            )
+    Console(width=200 if not sys.stdout.isatty() else None).print(table)
+    wrong = [row for row in rows if not row.agrees]
+    print(
+        f"{len({row.student for row in rows})} submissions, {len(rows)} marks, {len(wrong)} differ from what was expected."
+    )
+    return 1 if wrong else 0
+
+
+def _claims(options) -> int:
+    from autograder.claims_page import VERDICT, claims_of
+    from autograder.course import chapters
+
+    for one in chapters():
+        for claim in claims_of(one):
+            print(f"{one.name}  {claim['concept']:5} {VERDICT[claim['holds']]:14} {claim['says']}")
+    return 0
+
+
+def _doctor(options) -> int:
+    from autograder.doctor import report
+
+    lines, good = report()
+    print("\n".join(lines))
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

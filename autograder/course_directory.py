@@ -1,0 +1,153 @@
+"""An instructor's course directory: nbgrader's own folders, with the judge as its grader."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbgrader.api import Gradebook
+from nbgrader.apps.baseapp import NbGraderException
+from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
+from nbgrader.coursedir import CourseDirectory
+from tqdm import tqdm
+from traitlets.config import Config, PyFileConfigLoader
+
+from autograder.course import Chapter, chapters
+from autograder.exercise import CourseError
+from autograder.nbgrader_plugins import SECRET
+
+CONFIG = """\
+# The configuration of this course directory. The judge of Unrolled grades; everything else is nbgrader's own.
+from pathlib import Path
+
+from autograder.nbgrader_plugins import configure
+
+c = get_config()  # noqa: F821
+configure(c, Path(__file__).resolve().parent)
+"""
+
+
+def init_course(folder: Path, which: list[Chapter] | None = None) -> list[str]:
+    """Make a course directory: sources, releases, gradebook, configuration, secret. The names of its chapters."""
+    if folder.exists() and any(folder.iterdir()):
+        raise CourseError(f"{folder} is not empty; give the name of a new folder.")
+    which = which or chapters()
+    missing = [chapter for chapter in which if not chapter.solution.exists()]
+    if missing:
+        raise CourseError(f"{missing[0].shown(missing[0].solution)} is missing; run `make chapters` first.")
+    for name in ("source", "release", "submitted"):
+        (folder / name).mkdir(parents=True)
+    (folder / "nbgrader_config.py").write_text(CONFIG, "utf8")
+    with os.fdopen(os.open(folder / SECRET, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(secrets.token_bytes(32))
+    for chapter in which:
+        (folder / "source" / chapter.name).mkdir()
+        shutil.copy(chapter.solution, folder / "source" / chapter.name)
+        release(folder, chapter.name)
+    return [chapter.name for chapter in which]
+
+
+def release(folder: Path, chapter: str) -> None:
+    """nbgrader's generate_assignment for one chapter, as its command line would run it."""
+    _run(GenerateAssignment, folder, chapter)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What one student got for one exercise, as the gradebook has it."""
+
+    student: str
+    exercise: str
+    points: float
+    max_points: float
+    comment: str
+
+
+def students(folder: Path, chapter: str) -> list[str]:
+    """Who handed in a chapter."""
+    return sorted(path.parent.name for path in (folder / "submitted").glob(f"*/{chapter}") if path.is_dir())
+
+
+def grade_course(folder: Path, chapter: str, only: str | None = None) -> list[Mark]:
+    """Grade every submission of a chapter into the gradebook, with progress, and return the marks."""
+    _require_course(folder)
+    names = [name for name in students(folder, chapter) if only in (None, name)]
+    if not names:
+        who = f" by {only}" if only else ""
+        raise CourseError(f"No submission of {chapter}{who} in {folder / 'submitted'}; collect some first.")
+    for name in tqdm(names, desc=f"grading {chapter}", unit="student", disable=None):
+        _run(Autograde, folder, chapter, student=name)
+    return marks(folder, chapter, names)
+
+
+def feedback(folder: Path, chapter: str) -> None:
+    """nbgrader's feedback pages for a chapter."""
+    _run(GenerateFeedback, folder, chapter)
+
+
+def marks(folder: Path, chapter: str, names: list[str]) -> list[Mark]:
+    """The automatic marks of a chapter, from the gradebook."""
+    found = []
+    course = CourseDirectory(config=load_config(folder))
+    with Gradebook(course.db_url, course.course_id) as gradebook:
+        for name in names:
+            for notebook in gradebook.find_submission(chapter, name).notebooks:
+                comments = {comment.name: comment.auto_comment or "" for comment in notebook.comments}
+                for grade in notebook.grades:
+                    exercise = grade.name.removeprefix("check-")
+                    if exercise != grade.name:
+                        found.append(
+                            Mark(name, exercise, grade.auto_score or 0, grade.max_score, comments.get(exercise, ""))
+                        )
+    return found
+
+
+def load_config(folder: Path) -> Config:
+    """The configuration that nbgrader itself reads in this folder."""
+    return PyFileConfigLoader("nbgrader_config.py", path=str(folder)).load_config()
+
+
+def _require_course(folder: Path) -> None:
+    if not (folder / "nbgrader_config.py").exists():
+        raise CourseError(f"{folder} is not a course directory; make one with `autograder init DIR` and work in it.")
+
+
+def _run(converter_class, folder: Path, chapter: str, student: str | None = None) -> None:
+    config = load_config(folder)
+    config.CourseDirectory.assignment_id = chapter
+    if student:
+        config.CourseDirectory.student_id = student
+    config[converter_class.__name__].force = True
+    with _quiet_logger() as log:
+        converter = converter_class(coursedir=CourseDirectory(config=config), config=config)
+        converter.log = log
+        try:
+            converter.start()
+        except (NbGraderException, SystemExit):
+            said = log.handlers[0].last.strip().splitlines()
+            raise CourseError(
+                f"nbgrader could not process {chapter}: {said[-1] if said else 'no reason given'}"
+            ) from None
+
+
+class _Last(logging.Handler):
+    """Keeps the last error that nbgrader logged that is not its own summary."""
+
+    last = ""
+
+    def emit(self, record):
+        if record.levelno >= logging.ERROR and "There was an error processing" not in record.getMessage():
+            self.last = self.last if "Please see the" in record.getMessage() else record.getMessage()
+
+
+@contextmanager
+def _quiet_logger() -> Iterator[logging.Logger]:
+    log = logging.Logger("unrolled.nbgrader", logging.ERROR)
+    log.addHandler(_Last())
+    yield log

@@ -1,0 +1,129 @@
+"""The judge decides what an answer is. It asks, compares with the reference, and looks for a mistake it knows.
+
+Nothing here runs student code: ``ask`` brings observations back from wherever that runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from autograder.exercise import Exercise, Property, Verdict
+from autograder.probe import Probe, observe
+from autograder.values import RTOL, RTOL32, Difference, Raised, TimedOut, equal, insists_on_float32
+
+Ask = Callable[[Probe, int, str], object]
+CHECK_SEEDS = (1, 2)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back for one probe and seed, in which precision it was asked, and how the reference differs."""
+
+    probe: Probe
+    seed: int
+    dtype: str
+    observed: object
+    difference: Difference | None
+
+    def matches(self, exercise: Exercise, implementation: Callable) -> bool:
+        return equal(_seen(exercise, implementation, self), self.observed, _rtol(self.dtype)) is None
+
+
+def judge(exercise: Exercise, ask: Ask, seeds: tuple[int, ...] = CHECK_SEEDS) -> Verdict:
+    """Ask every probe with every seed, and decide."""
+    answers = [_question(exercise, ask, probe, seed) for probe in exercise.probes for seed in seeds]
+    properties = tuple(_property(probe, answers) for probe in exercise.credited)
+    if all(p.passed for p in properties):
+        return _verdict(exercise, "correct", properties, message="Right.")
+    for convention in exercise.conventions:
+        if all(answer.matches(exercise, convention.implementation) for answer in answers):
+            passed = tuple(Property(p.probe, p.title, True, p.weight) for p in properties)
+            message = f"Right, in another convention: {convention.title}."
+            return _verdict(exercise, "correct-other-convention", passed, convention.id, message)
+    for known in exercise.misconceptions:
+        if _is(exercise, known.implementation, answers):
+            message = known.title.rstrip(".") + "."
+            return _verdict(exercise, "misconception", properties, known.id, message, known.hints)
+    return _unnamed(exercise, answers, properties)
+
+
+def judge_functions(
+    exercise: Exercise, functions: dict[str, Callable], seeds: tuple[int, ...] = CHECK_SEEDS
+) -> Verdict:
+    """Judge functions of this very process: for ``check`` and for the tests."""
+    return judge(exercise, lambda probe, seed, dtype: observe(probe, functions, seed, dtype), seeds)
+
+
+def better(first: Verdict, second: Verdict, given: tuple[str, ...]) -> Verdict:
+    """The first verdict, unless the answer does better when the functions it uses are right."""
+    if second.points <= first.points and not (second.full and not first.full):
+        return first
+    names = " and ".join(given)
+    if second.full:
+        return replace(second, kind="correct-given", detail="", given=given, message=f"Right, given a right {names}.")
+    return replace(second, given=given, message=f"{second.message} (Judged with a right {names}.)")
+
+
+def _question(exercise: Exercise, ask: Ask, probe: Probe, seed: int) -> Answer:
+    """Ask in float64; an answer that insists on float32 is asked again in float32, with a wider tolerance."""
+    answer = Answer(probe, seed, "float64", ask(probe, seed, "float64"), None)
+    expected = _seen(exercise, exercise.references[0], answer)
+    if insists_on_float32(expected, answer.observed):
+        answer = Answer(probe, seed, "float32", ask(probe, seed, "float32"), None)
+        expected = _seen(exercise, exercise.references[0], answer)
+    return replace(answer, difference=equal(expected, answer.observed, _rtol(answer.dtype)))
+
+
+def _seen(exercise: Exercise, implementation: Callable, answer: Answer):
+    functions = tuple(exercise.with_one(implementation).items())
+    return _observe_trusted(answer.probe, functions, answer.seed, answer.dtype)
+
+
+@lru_cache(maxsize=2048)
+def _observe_trusted(probe: Probe, functions: tuple, seed: int, dtype: str):
+    return observe(probe, dict(functions), seed, dtype)
+
+
+def _rtol(dtype: str) -> float:
+    return RTOL if dtype == "float64" else RTOL32
+
+
+def _is(exercise: Exercise, implementation: Callable, answers: list[Answer]) -> bool:
+    """True if all observations equal the known mistake's, and a value, not only an exception, gives it away."""
+    if not all(answer.matches(exercise, implementation) for answer in answers):
+        return False
+    return any(answer.difference and isinstance(answer.observed, dict) for answer in answers)
+
+
+def _property(probe: Probe, answers: list[Answer]) -> Property:
+    failed = next((a.difference for a in answers if a.probe is probe and a.difference), None)
+    if failed is None:
+        return Property(probe.id, probe.title, True, probe.weight)
+    return Property(probe.id, probe.title, False, probe.weight, failed.expected, failed.got, failed.note)
+
+
+def _unnamed(exercise: Exercise, answers: list[Answer], properties: tuple[Property, ...]) -> Verdict:
+    credited = [answer for answer in answers if answer.probe.weight > 0]
+    if any(isinstance(answer.observed, TimedOut) for answer in credited):
+        reason = next(a.observed.reason for a in credited if isinstance(a.observed, TimedOut))
+        return _verdict(exercise, "timeout", properties, message=f"{exercise.id} gave {reason}.")
+    raised = [answer.observed for answer in credited if isinstance(answer.observed, Raised) and answer.difference]
+    if len(raised) == len(credited):
+        first = raised[0]
+        left = " The line `raise NotImplementedError()` is still in the cell: remove it."
+        message = f"{exercise.id} raised {first.class_name}: {first.message}".rstrip(": ") + "."
+        if first.class_name == "NotImplementedError" and not first.message:
+            message += left
+        return _verdict(exercise, "error", properties, message=message)
+    broken = [p for p in properties if not p.passed]
+    message = f"Not right yet: {len(broken)} of {len(properties)} properties fail, and the mistake is not one I know."
+    return _verdict(exercise, "wrong", properties, message=message)
+
+
+def _verdict(exercise: Exercise, kind: str, properties, detail: str = "", message: str = "", hints=()) -> Verdict:
+    total = sum(p.weight for p in properties)
+    share = sum(p.weight for p in properties if p.passed) / total
+    points = round(exercise.points * share, 2)
+    return Verdict(exercise.id, kind, points, exercise.points, properties, detail, message, tuple(hints))

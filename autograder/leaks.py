@@ -1,0 +1,82 @@
+"""Does an answer show through? Finds the bodies of references and known mistakes in any text that readers get."""
+
+from __future__ import annotations
+
+import ast
+import html
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.exercises import all_exercises
+from autograder.source import function_source, parse
+
+
+def secrets() -> dict[str, list[str]]:
+    """Name -> normalised statements of every graded reference and every known mistake that is long enough to tell."""
+    found = {}
+    for exercise in {id(e): e for e in all_exercises().values() if e.points > 0}.values():
+        functions = [*exercise.references, *(known.implementation for known in exercise.misconceptions)]
+        for function in functions:
+            body = [ast.unparse(statement) for statement in _body(function_source(function))]
+            if len(body) >= 2 or len("".join(body)) >= 60:
+                found[function.__name__] = body
+    return found
+
+
+def _body(source: str) -> list[ast.stmt]:
+    body = ast.parse(source).body[0].body
+    documented = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+    return body[1:] if documented else body
+
+
+def leaks_in(texts: Iterator[tuple[str, str]], known: dict[str, list[str]] | None = None) -> list[str]:
+    """``place: name`` for every secret whose statements stand, in order and together, in a text."""
+    known = secrets() if known is None else known
+    squeezed = {name: _squeeze("\n".join(body)) for name, body in known.items()}
+    found = []
+    for place, text in texts:
+        plain = {_squeeze(text), *(_squeeze(code) for code in _normalised(text))}
+        found += [f"{place}: {name}" for name, body in squeezed.items() if any(body in form for form in plain)]
+    return found
+
+
+def _squeeze(text: str) -> str:
+    """Without comments, white space and quotes' style: what remains of code however it is laid out."""
+    return re.sub(r"\s+", "", re.sub(r"#[^\n]*", "", text)).replace('"', "'")
+
+
+def _normalised(text: str) -> Iterator[str]:
+    tree = parse(text)
+    if tree is not None:
+        yield ast.unparse(tree)
+
+
+def texts_of_book(folder: Path) -> Iterator[tuple[str, str]]:
+    """Every text of a built book: code blocks and whole text of pages, sources, search index."""
+    for path in sorted(folder.rglob("*")):
+        if path.suffix == ".html":
+            page = path.read_text("utf8")
+            for block in re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL):
+                yield path.name, _text(block)
+            yield path.name, _text(page)
+        elif path.suffix == ".ipynb":
+            yield from texts_of_notebook(path)
+        elif path.suffix in {".md", ".txt", ".json"} or path.name == "searchindex.js":
+            yield path.name, path.read_text("utf8")
+
+
+def texts_of_notebook(path: Path) -> Iterator[tuple[str, str]]:
+    """Every cell and every text in the outputs of a notebook."""
+    for cell in json.loads(path.read_text("utf8"))["cells"]:
+        place = f"{path.name}, cell {cell.get('id')}"
+        yield place, "".join(cell["source"])
+        for output in cell.get("outputs", []):
+            yield place, "".join(output.get("text", []))
+            for data in output.get("data", {}).values():
+                yield place, "".join(data) if isinstance(data, list) else str(data)
+
+
+def _text(markup: str) -> str:
+    return html.unescape(re.sub(r"<[^>]+>", "", markup))

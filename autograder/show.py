@@ -1,0 +1,80 @@
+"""How a verdict looks: the same table as HTML in a notebook and as text in a terminal."""
+
+from __future__ import annotations
+
+from html import escape
+
+from autograder.exercise import Verdict
+
+MARK = {"correct": "✓", "correct-other-convention": "✓", "correct-given": "✓", "not-attempted": "○"}
+CLAIM = {
+    "correct": "right",
+    "correct-other-convention": "right, in another convention",
+    "correct-given": "right, given the functions it uses",
+    "misconception": "a mistake I know",
+    "wrong": "not right yet",
+    "error": "raises an error",
+    "timeout": "no answer in time",
+    "shortcut": "a shortcut",
+    "not-attempted": "not written yet",
+    "refused": "refused",
+}
+
+
+def number(points: float) -> str:
+    """Points without trailing zeros: 2, 1.5, 0.67."""
+    return f"{points:.2f}".rstrip("0").rstrip(".")
+
+
+def headline(verdict: Verdict) -> str:
+    """One line: mark, exercise, what it is, points."""
+    points = f" — {number(verdict.points)} of {number(verdict.max_points)} points" if verdict.max_points else ""
+    return f"{MARK.get(verdict.kind, '✗')} {verdict.exercise}: {CLAIM[verdict.kind]}{points}"
+
+
+def text(verdict: Verdict, hints: int = 1, notes: tuple[str, ...] = ()) -> str:
+    """The verdict for a terminal."""
+    lines = [headline(verdict)]
+    if verdict.message and verdict.kind != "correct":
+        lines.append(f"  {verdict.message}")
+    for item in verdict.properties:
+        mark = "○" if verdict.kind == "not-attempted" else "✓" if item.passed else "✗"
+        lines.append(f"  {mark} {item.title}")
+        if item.expected or item.got:
+            note = f"  ({item.note})" if item.note else ""
+            lines.append(f"      expected {item.expected}, got {item.got}{note}")
+    for level, hint in enumerate(verdict.hints[:hints], 1):
+        lines.append(f"  Hint {level}: {hint}")
+    if len(verdict.hints) > hints:
+        lines.append(f"  For the next hint: check({verdict.exercise}, hints={hints + 1})")
+    lines += [f"  Note: {note}" for note in notes]
+    return "\n".join(lines)
+
+
+def html(verdict: Verdict, hints: int = 1, notes: tuple[str, ...] = ()) -> str:
+    """The verdict for a notebook: a small table, the named mistake, and hints that unfold."""
+    state = "full" if verdict.full else "open" if verdict.kind == "not-attempted" else "failed"
+    parts = [f'<div class="unrolled-check unrolled-{state}"><p><strong>{escape(headline(verdict))}</strong></p>']
+    if verdict.message and verdict.kind != "correct":
+        parts.append(f'<p class="unrolled-message">{escape(verdict.message)}</p>')
+    if verdict.properties:
+        parts.append(_table(verdict))
+    for level, hint in enumerate(verdict.hints, 1):
+        opened = " open" if level <= hints else ""
+        parts.append(f"<details{opened}><summary>Hint {level}</summary><p>{escape(hint)}</p></details>")
+    parts += [f'<p class="unrolled-note">{escape(note)}</p>' for note in notes]
+    return "".join(parts) + "</div>"
+
+
+def _table(verdict: Verdict) -> str:
+    compared = any(item.expected or item.got for item in verdict.properties)
+    head = "<th></th><th>property</th>" + ("<th>expected</th><th>got</th>" if compared else "")
+    rows = []
+    for item in verdict.properties:
+        mark = "○" if verdict.kind == "not-attempted" else "✓" if item.passed else "✗"
+        title = escape(item.title) + (f"<br><small>{escape(item.note)}</small>" if item.note else "")
+        row = f"<td>{mark}</td><td>{title}</td>"
+        if compared:
+            row += f"<td>{escape(item.expected)}</td><td>{escape(item.got)}</td>"
+        rows.append(f"<tr>{row}</tr>")
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

@@ -1,0 +1,133 @@
+"""Questions about source text that are answered without running it: stubs, answers, names, shortcuts."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dis
+import inspect
+import textwrap
+from collections.abc import Callable
+
+from autograder.exercise import Exercise
+
+STUB_BODY = "raise NotImplementedError()"
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+
+
+def function_source(function: Callable) -> str:
+    """The source of a function without its decorators, dedented."""
+    text = textwrap.dedent(inspect.getsource(function))
+    node = ast.parse(text).body[0]
+    return "\n".join(text.splitlines()[node.lineno - 1 :])
+
+
+def renamed_source(implementation: Callable) -> str:
+    """The source of ``rnn_step__variant`` under the name ``rnn_step``, as a student would write it in a cell."""
+    name = implementation.__name__
+    return function_source(implementation).replace(f"def {name}(", f"def {name.split('__')[0]}(", 1)
+
+
+def answer_cell(exercise: Exercise) -> str:
+    """The solution cell: signature, docstring, and the body between nbgrader's markers, for each function."""
+    return "\n\n\n".join("@exercise\n" + _with_markers(reference) for reference in exercise.references)
+
+
+def stub_cell(exercise: Exercise) -> str:
+    """The released cell, as nbgrader makes it of the answer cell."""
+    stubs = []
+    for reference in exercise.references:
+        head, _ = _split(reference)
+        stubs.append(f"@exercise\n{head}\n    # YOUR CODE HERE\n    {STUB_BODY}")
+    return "\n\n\n".join(stubs)
+
+
+def _split(reference: Callable) -> tuple[str, str]:
+    """The source of a function, cut below its docstring."""
+    lines = function_source(reference).splitlines()
+    first = ast.parse("\n".join(lines)).body[0].body[0]
+    return "\n".join(lines[: first.end_lineno]), "\n".join(lines[first.end_lineno :])
+
+
+def _with_markers(reference: Callable) -> str:
+    head, body = _split(reference)
+    return f"{head}\n    {BEGIN}\n{body.rstrip()}\n    {END}"
+
+
+def parse(source: str) -> ast.Module | None:
+    """The syntax tree, or None where there is none."""
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def normal_body(function: ast.FunctionDef) -> str:
+    """A function's body as a string that ignores docstring, comments, layout and annotations."""
+    body = function.body
+    if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+        body = body[1:]
+    return "\n".join(ast.dump(statement) for statement in body)
+
+
+_STUB = normal_body(ast.parse(f"def stub():\n    {STUB_BODY}").body[0])
+
+
+def functions_in(source: str) -> dict[str, ast.FunctionDef]:
+    """The functions defined at the top level of a cell, by name; the last one of a name counts."""
+    tree = parse(source)
+    return {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)} if tree else {}
+
+
+def is_unwritten(source: str, exercise: Exercise) -> bool:
+    """True if the cell is the released stub (or blank): no function of the exercise has another body."""
+    tree = parse(source)
+    if tree is None:
+        return False
+    if not tree.body:
+        return True
+    defined = functions_in(source)
+    only_stubs = all(normal_body(node) == _STUB for node in defined.values())
+    return only_stubs and len(defined) == len(tree.body) and set(defined) <= set(exercise.functions)
+
+
+def shortcut(source: str, exercise: Exercise) -> str | None:
+    """The sentence for a call that the exercise asks the student to write, if the cell uses one."""
+    tree = parse(source)
+    for node in ast.walk(tree) if tree else ():
+        names = []
+        if isinstance(node, ast.Attribute):
+            names = [node.attr]
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = [alias.name.rsplit(".", 1)[-1] for alias in node.names]
+        elif isinstance(node, ast.Name) and node.id not in exercise.functions:
+            names = [node.id]
+        for name in names:
+            if name in exercise.forbidden:
+                return exercise.forbidden[name]
+    return None
+
+
+def bound_names(source: str) -> set[str]:
+    """The names that a cell binds at its top level."""
+    names: set[str] = set()
+    for node in ast.parse(source).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+        else:
+            names |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return names
+
+
+def free_names(source: str) -> set[str]:
+    """The global names that a cell reads and neither binds nor finds among the builtins."""
+    code = compile(source, "<cell>", "exec", dont_inherit=True)
+    read: set[str] = set()
+    pending = [code]
+    while pending:
+        current = pending.pop()
+        pending += [constant for constant in current.co_consts if inspect.iscode(constant)]
+        read |= {op.argval for op in dis.get_instructions(current) if op.opname in {"LOAD_GLOBAL", "LOAD_NAME"}}
+    return read - bound_names(source) - set(dir(builtins))

@@ -1,0 +1,170 @@
+"""What a student meets: ``@exercise`` above a function to be written, ``check`` below it."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+import linecache
+import os
+from collections.abc import Callable
+
+from autograder import show
+from autograder.exercise import Exercise, Property, Verdict
+from autograder.exercises import all_exercises, chapter_modules, chapter_of, find
+from autograder.judge import better, judge_functions
+from autograder.setup_cell import SETUP
+from autograder.source import bound_names, free_names, is_unwritten, shortcut
+
+
+def exercise(function: Callable) -> Callable:
+    """Mark a function as an answer. Until it is written, the book's own version stands in, and says so."""
+    found = find(function.__name__)
+    if found is None:
+        print(f"{function.__name__}: no exercise has this name{_did_you_mean(function.__name__)}")
+        return function
+    if not is_unwritten(_function_source(function), found):
+        return function
+    print(f"{function.__name__} is not written yet: the book's own version stands in until you write it.")
+    reference = found.functions[function.__name__]
+
+    @functools.wraps(function)
+    def stand_in(*args, **kwargs):
+        return reference(*args, **kwargs)
+
+    stand_in.unwritten = True
+    return stand_in
+
+
+class CheckFailed(AssertionError):
+    """Raised instead of showing a table where only exceptions are shown: nbgrader's Validate."""
+
+    def _render_traceback_(self):
+        return str(self).splitlines()
+
+
+class Report:
+    """The outcome of ``check``: a table in a notebook, the same as text elsewhere."""
+
+    def __init__(self, verdict: Verdict, hints: int = 1, notes: tuple[str, ...] = ()):
+        self.verdict, self.hints, self.notes = verdict, hints, notes
+
+    def __repr__(self) -> str:
+        return show.text(self.verdict, self.hints, self.notes)
+
+    def _repr_html_(self) -> str:
+        return show.html(self.verdict, self.hints, self.notes)
+
+
+def check(*functions: Callable, hints: int = 1) -> Report:
+    """Judge one answer (all functions of its cell) and say what is right and what exactly is wrong.
+
+    ``hints`` is the number of hints to show when the mistake has a name: 1, 2 or 3.
+    """
+    try:
+        report = _check(functions, hints)
+    except Exception as error:
+        name = getattr(functions[0], "__name__", "?") if functions else "?"
+        message = (
+            f"The check itself failed ({type(error).__name__}: {error}). This is not your mistake; please report it."
+        )
+        report = Report(Verdict(name, "refused", 0, 0, message=message))
+    if os.environ.get("NBGRADER_VALIDATING") and not report.verdict.full:
+        raise CheckFailed(repr(report))
+    return report
+
+
+def _check(functions: tuple[Callable, ...], hints: int) -> Report:
+    names = [getattr(function, "__name__", repr(function)) for function in functions]
+    found = find(names[0]) if names else None
+    if found is None:
+        name = names[0] if names else "check"
+        message = f"check takes a function of an exercise, for example check(rnn_step){_did_you_mean(name)}"
+        return Report(Verdict(name, "refused", 0, 0, message=message))
+    missing = [name for name in found.functions if name not in names]
+    if missing:
+        message = f"This exercise has several functions: check({', '.join(found.functions)})."
+        return Report(Verdict(found.id, "refused", 0, found.points, message=message))
+    return Report(*_judged(found, dict(zip(names, functions, strict=True)), hints))
+
+
+def _judged(found: Exercise, functions: dict[str, Callable], hints: int) -> tuple[Verdict, int, tuple[str, ...]]:
+    if any(getattr(function, "unwritten", False) for function in functions.values()):
+        return not_attempted(found), hints, ()
+    source = _cell_source(next(iter(functions.values())))
+    sentence = shortcut(source, found)
+    if sentence:
+        return shortcut_verdict(found, sentence), hints, ()
+    verdict = judge_functions(found, functions)
+    used = tuple(name for name in found.uses)
+    if not verdict.full and used:
+        with _references_instead(functions, used):
+            verdict = better(verdict, judge_functions(found, functions), used)
+    return verdict, hints, _names_from_elsewhere(found, source)
+
+
+def not_attempted(found: Exercise) -> Verdict:
+    """The verdict on a stub; it lists what will be asked."""
+    asked = tuple(Property(probe.id, probe.title, False, probe.weight) for probe in found.credited)
+    message = "Write the function in the cell above, run it, and run this cell again. These properties are checked:"
+    return Verdict(found.id, "not-attempted", 0, found.points, asked, message=message)
+
+
+def shortcut_verdict(found: Exercise, sentence: str) -> Verdict:
+    """The verdict on an answer that calls what it is asked to write."""
+    return Verdict(found.id, "shortcut", 0, found.points, message=sentence)
+
+
+class _references_instead:
+    """While it lasts, the answer's global names of used exercises are the references."""
+
+    def __init__(self, functions: dict[str, Callable], used: tuple[str, ...]):
+        self.globals = next(iter(functions.values())).__globals__
+        self.used = used
+
+    def __enter__(self):
+        self.before = {name: self.globals[name] for name in self.used if name in self.globals}
+        self.globals.update({name: find(name).functions[name] for name in self.used})
+
+    def __exit__(self, *_):
+        for name in self.used:
+            self.globals.pop(name, None)
+        self.globals.update(self.before)
+
+
+def _function_source(function: Callable) -> str:
+    try:
+        return inspect.getsource(function)
+    except (OSError, TypeError):
+        return "written = True"  # no source to look at: take it as an answer
+
+
+def _cell_source(function: Callable) -> str:
+    """The whole cell in a notebook; elsewhere the function alone."""
+    code = getattr(function, "__code__", None)
+    name = code.co_filename if code else ""
+    in_cell = function.__module__ == "__main__" and (name.startswith("<") or "ipykernel" in name)
+    lines = linecache.getlines(name) if in_cell else []
+    return "".join(lines) or _function_source(function)
+
+
+def _names_from_elsewhere(found: Exercise, source: str) -> tuple[str, ...]:
+    """Names that the graded cell takes from cells that do not count in grading."""
+    module = chapter_modules()[chapter_of(found)]
+    known = bound_names(SETUP) | set(module.SETUP_NAMES)
+    known |= {name for other in module.EXERCISES for name in other.functions}
+    try:
+        outside = sorted(free_names(source) - known - {"exercise"})
+    except SyntaxError:
+        return ()
+    if not outside:
+        return ()
+    names = ", ".join(outside)
+    return (
+        f"Only this cell is graded, and it uses {names} from another cell: move the definition into the graded cell.",
+    )
+
+
+def _did_you_mean(name: str) -> str:
+    close = difflib.get_close_matches(name, all_exercises(), 1)
+    return f"; did you mean {close[0]}?" if close else "."

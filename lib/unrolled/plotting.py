@@ -1,0 +1,154 @@
+"""How every figure of the book looks, and the drawings that chapters share.
+
+Figures have a white background with dark text, on light and on dark pages alike: no single grey reaches the contrast
+of 4.5 : 1 against both white and a near-black page, so the figure brings its own ground along.
+Every function takes ``ax=None`` and returns the Axes; none shows or saves.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+from matplotlib.axes import Axes
+
+# One colour per kind of model, the same in every chapter; told apart in the common forms of colour blindness.
+COLOURS = {
+    "rnn": "#0072b2",
+    "lstm": "#d55e00",
+    "gru": "#009e73",
+    "conv": "#b8860b",
+    "fcnn": "#882255",
+    "bag": "#666666",
+    "ngram": "#999933",
+    "window": "#aa4499",
+    "attention": "#44aa99",
+    "transformer": "#332288",
+    "chance": "#888888",
+}
+MARKERS = {"rnn": "o", "lstm": "s", "gru": "D", "conv": "^", "fcnn": "X", "bag": "v", "ngram": "P", "window": "<"}
+NAMES = {
+    "rnn": "RNN",
+    "lstm": "LSTM",
+    "gru": "GRU",
+    "conv": "convolution",
+    "fcnn": "fully connected",
+    "bag": "bag of words",
+    "ngram": "n-gram",
+    "window": "sliding window",
+    "attention": "attention",
+    "transformer": "Transformer",
+    "chance": "chance",
+}
+STYLE = {
+    "figure.figsize": (6.4, 3.4),
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "figure.constrained_layout.use": True,
+    "savefig.pad_inches": 0.12,
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5,
+    "svg.hashsalt": "unrolled",  # the same figure gives the same file
+}
+
+
+def begin(seed: int) -> None:
+    """The start of every notebook: the same random numbers, one torch thread, and the book's figures as SVG."""
+    random.seed(seed)
+    np.random.seed(seed)
+    torch.manual_seed(seed)
+    torch.set_num_threads(1)
+    torch.set_printoptions(precision=3, sci_mode=False)
+    plt.rcParams.update(STYLE)
+    try:
+        from IPython import get_ipython
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+    except ImportError:
+        return
+    if get_ipython() is not None:
+        set_matplotlib_formats("svg", metadata={"Date": None})
+
+
+def _axes(ax: Axes | None) -> Axes:
+    return plt.subplots()[1] if ax is None else ax
+
+
+def over_seeds(x: Sequence[float], runs: Sequence[Sequence[float]], kind: str, label: str | None = None, ax: Axes | None = None, **style) -> Axes:
+    """The mean of several runs as a line with markers, and the band from the lowest to the highest run."""
+    ax, runs = _axes(ax), np.asarray(runs)
+    style = {"color": COLOURS[kind], "marker": MARKERS.get(kind, "o"), **style}
+    ax.plot(x, runs.mean(0), label=label or NAMES[kind], **style)
+    if len(runs) > 1:
+        ax.fill_between(x, runs.min(0), runs.max(0), color=style["color"], alpha=0.18, linewidth=0)
+    return ax
+
+
+def accuracy_against_position(curves: Mapping[str, Sequence[Sequence[float]]], seen: int, ax: Axes | None = None) -> Axes:
+    """Accuracy against the place of the phrase; curves maps a model to its runs; training saw positions below ``seen``."""
+    ax = _axes(ax)
+    for kind, runs in curves.items():
+        over_seeds(range(len(runs[0])), runs, kind, ax=ax)
+    ax.axvspan(-0.5, seen - 0.5, color="#eeeeee", zorder=0)
+    ax.axhline(0.5, color=COLOURS["chance"], linestyle=":", linewidth=1.2)
+    ax.text(-0.3, 0.515, "chance", color="#555555", fontsize=8.5)
+    ax.text(seen / 2 - 0.5, 0.35, "seen in training", ha="center", fontsize=8.5)
+    ax.text(seen + 3, 0.35, "never seen", ha="center", fontsize=8.5)
+    ax.set(xlabel="position of the phrase's first word", ylabel="accuracy on new sentences", ylim=(0.32, 1.03))
+    ax.set_xlim(-0.5, max(len(runs[0]) for runs in curves.values()) - 0.5)
+    ax.legend(loc="center left", bbox_to_anchor=(0.02, 0.45))
+    return ax
+
+
+def rows(values: np.ndarray, row_labels: Sequence[str], column_labels: Sequence[str], ax: Axes | None = None) -> Axes:
+    """A small table of signed numbers as coloured squares, centred on zero."""
+    ax, values = _axes(ax), np.asarray(values)
+    bound = np.abs(values).max()
+    image = ax.imshow(values, cmap="PuOr", vmin=-bound, vmax=bound, aspect="auto")
+    ax.set_xticks(range(values.shape[1]), column_labels)
+    ax.set_yticks(range(values.shape[0]), row_labels)
+    ax.grid(False)
+    ax.figure.colorbar(image, ax=ax)
+    return ax
+
+
+def unrolled(tokens: Sequence[str], ax: Axes | None = None) -> Axes:
+    """The recurrence drawn twice: folded into one box with a loop, and unrolled into one box per token."""
+    if ax is None:
+        ax = plt.subplots(figsize=(0.95 * len(tokens) + 2.9, 2.6))[1]
+    box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": COLOURS["rnn"], "linewidth": 1.8}
+    arrow = {"arrowstyle": "-|>", "color": "#444444", "linewidth": 1.2, "shrinkA": 11, "shrinkB": 11}
+    shared = {**arrow, "color": COLOURS["rnn"], "linewidth": 1.8, "shrinkA": 15, "shrinkB": 15}
+
+    def cell(x: float, token: str, step: str) -> None:
+        ax.text(x, 0, token, ha="center", va="center")
+        ax.text(x, 1, f"$h_{{{step}}}$", ha="center", va="center", bbox=box)
+        ax.text(x, 2, f"$\\hat y_{{{step}}}$", ha="center", va="center")
+        ax.annotate("", (x, 1), (x, 0), arrowprops=arrow)
+        ax.annotate("", (x, 2), (x, 1), arrowprops=arrow)
+        ax.text(x + 0.07, 0.42, "$W_{xh}$", fontsize=8.5, va="center")
+        ax.text(x + 0.07, 1.58, "$W_{hy}$", fontsize=8.5, va="center")
+
+    cell(-2.2, "$x_t$", "t")
+    loop = {**shared, "connectionstyle": "arc3,rad=2.2", "shrinkA": 0, "shrinkB": 0}
+    ax.annotate("", (-2.42, 0.93), (-2.42, 1.13), arrowprops=loop)
+    ax.text(-2.78, 1.3, "$W_{hh}$", fontsize=8.5, ha="center", color=COLOURS["rnn"])
+    ax.text(-1.25, 1, "=", ha="center", va="center", fontsize=16)
+    ax.text(-0.55, 1, "$h_0$", ha="center", va="center")
+    for t, token in enumerate(tokens):
+        cell(t + 0.4, token, str(t + 1))
+        ax.annotate("", (t + 0.4, 1), (t - 0.6 + (0.05 if t == 0 else 0), 1), arrowprops=shared)
+        ax.text(t - 0.1, 1.13, "$W_{hh}$", fontsize=8.5, ha="center", color=COLOURS["rnn"])
+    ax.set(xlim=(-3.2, len(tokens) + 0.0), ylim=(-0.3, 2.3))
+    ax.axis("off")
+    return ax

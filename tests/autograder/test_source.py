@@ -1,0 +1,78 @@
+"""Stubs, answers, names and shortcuts, read from the text alone."""
+
+import ast
+
+from autograder.exercises import find
+from autograder.source import (
+    answer_cell,
+    bound_names,
+    free_names,
+    is_unwritten,
+    normal_body,
+    renamed_source,
+    shortcut,
+    stub_cell,
+)
+from autograder.view import redact
+
+STEP = find("rnn_step")
+
+
+def test_the_stub_is_unwritten_whatever_its_layout():
+    stub = stub_cell(STEP)
+    assert is_unwritten(stub, STEP)
+    assert is_unwritten(stub.replace("    # YOUR CODE HERE\n", "    # mine, soon\n\n"), STEP)
+    assert is_unwritten("", STEP)
+    assert is_unwritten("# only a remark", STEP)
+
+
+def test_anything_else_is_an_attempt():
+    assert not is_unwritten(answer_cell(STEP), STEP)
+    assert not is_unwritten(stub_cell(STEP).replace("raise NotImplementedError()", "pass"), STEP)
+    assert not is_unwritten(stub_cell(STEP) + "\n\nrnn_step = None", STEP)
+    assert not is_unwritten("def rnn_step(", STEP)
+
+
+def test_the_answer_cell_keeps_docstring_and_markers_in_order():
+    cell = answer_cell(STEP)
+    head, rest = cell.split("### BEGIN SOLUTION")
+    assert head.startswith("@exercise\ndef rnn_step(") and '"""' in head
+    assert rest.rstrip().endswith("### END SOLUTION")
+    ast.parse(cell)
+
+
+def test_free_names_see_annotations_and_calls():
+    source = "def f(x: Tensor):\n    y = helper(x)\n    return torch.tanh(y) + math.pi"
+    assert free_names(source) == {"Tensor", "helper", "torch", "math"}
+    assert bound_names("import a.b, c as d\nfrom e import f as g\nh = i = 1\ndef j(): pass") == {
+        "a",
+        "d",
+        "g",
+        "h",
+        "i",
+        "j",
+    }
+
+
+def test_a_shortcut_is_found_however_it_is_spelled():
+    softmax = find("softmax")
+    assert shortcut("def softmax(o):\n    return torch.softmax(o, -1)", softmax)
+    assert shortcut("def softmax(o):\n    return o.softmax(-1)", softmax)
+    assert shortcut("from torch.nn.functional import softmax as s\ndef softmax(o):\n    return s(o, -1)", softmax)
+    assert shortcut("def softmax(o):\n    return o.exp() / o.exp().sum(-1, keepdim=True)", softmax) is None
+    assert shortcut("def softmax(o):\n    return softmax(o)", softmax) is None
+
+
+def test_redaction_takes_the_body_and_leaves_the_docstring():
+    source = 'def f(x):\n    """Says what."""\n    # a hint\n    return x + 1\n\n\ndef g(x):\n    return f(x)\n'
+    redacted = redact(source, {"f"})
+    assert "Says what" in redacted and "x + 1" not in redacted and "a hint" not in redacted
+    assert "return f(x)" in redacted
+    ast.parse(redacted)
+
+
+def test_a_known_mistake_reads_like_a_students_cell():
+    known = STEP.misconceptions[0]
+    tree = ast.parse(renamed_source(known.implementation))
+    assert tree.body[0].name == "rnn_step"
+    assert normal_body(tree.body[0])
