@@ -325,5 +325,6 @@ def _compare(name: str, path: Path, fresh: NotebookNode) -> list[str]:
     for old, new in zip(committed.cells, fresh.cells, strict=True):
         parts = [part for part in ("cell_type", "source", "metadata") if old[part] != new[part]]
         if parts:
-            found.append(f"{name}, cell {new.id}: {' and '.join(parts)} differ from the source; run `make chapters`.")
+            what = " and ".join(parts)
+            found.append(f"{name}, cell {new.id}: other {what} than a rebuild gives; run `make chapters`.")
     return found

@@ -146,9 +146,8 @@ def _grade_demo(options) -> int:
             )
     Console(width=200 if not sys.stdout.isatty() else None).print(table)
     wrong = [row for row in rows if not row.agrees]
-    print(
-        f"{len({row.student for row in rows})} submissions, {len(rows)} marks, {len(wrong)} differ from what was expected."
-    )
+    people = len({row.student for row in rows})
+    print(f"{people} submissions, {len(rows)} marks, {len(wrong)} differ from what was expected.")
     return 1 if wrong else 0
 
 

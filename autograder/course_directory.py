@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nbgrader.api import Gradebook
-from nbgrader.apps.baseapp import NbGraderException
 from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
+from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from tqdm import tqdm
 from traitlets.config import Config, PyFileConfigLoader

@@ -7,6 +7,8 @@ notebook, ``SaveHints`` writes the named mistakes where feedback shows comments.
 from __future__ import annotations
 
 import atexit
+import os
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -29,6 +31,7 @@ SECRET = ".judge-secret"
 
 def configure(config: Config, root: str | Path) -> None:
     """Make a course directory's nbgrader grade with the judge."""
+    _find_programs()
     config.merge(nbgrader_config(Path(root)))
     config.CourseDirectory.course_id = "unrolled"
     config.Autograde.exporter_class = SubmissionExporter
@@ -40,6 +43,13 @@ def configure(config: Config, root: str | Path) -> None:
         "nbgrader.preprocessors.AssignLatePenalties",
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
+
+
+def _find_programs() -> None:
+    """nbgrader starts ``alembic`` by name; find it also where the environment was not activated."""
+    here, path = str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)
+    if here not in path.split(os.pathsep):
+        os.environ["PATH"] = here + os.pathsep + path
 
 
 class DropInstructorCells(NbGraderPreprocessor):

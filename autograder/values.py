@@ -27,6 +27,7 @@ DTYPES = {
     "complex64",
     "complex128",
 }
+NUMBER = (bool, int, float, complex, np.generic)
 MAX_BYTES = 64 * 2**20
 MAX_TEXT = 2_000
 MAX_ITEMS = 10_000
@@ -71,24 +72,29 @@ def canonical(value, depth: int = 0):
         return value
     if isinstance(value, str):
         return value[:MAX_TEXT]
-    if isinstance(value, (bool, int, float, complex, np.ndarray, np.generic)):
+    if isinstance(value, (*NUMBER, np.ndarray)):
         array = np.asarray(value)
         return array if array.dtype.name in DTYPES else Opaque(f"array of {array.dtype.name}")
     if isinstance(value, (list, tuple)) and depth < MAX_DEPTH:
         if len(value) > MAX_ITEMS:
             return Opaque(f"{type(value).__name__} of {len(value)} items")
-        items = tuple(canonical(item, depth + 1) for item in value)
-        return _stack_scalars(items)
+        return _rectangle(value) if _only_numbers(value) else tuple(canonical(item, depth + 1) for item in value)
     return Opaque(type(value).__name__)
 
 
-def _stack_scalars(items: tuple):
-    """A list of numbers, or a rectangular list of lists of numbers, counts as an array."""
-    if items and all(isinstance(item, np.ndarray) for item in items):
-        scalars = all(item.ndim == 0 for item in items)
-        if scalars and len({item.dtype.kind == "b" for item in items}) == 1:
-            return np.stack(items)
-    return items
+def _only_numbers(value, depth: int = 0) -> bool:
+    """True for a number, and for a non-empty list of such, however nested."""
+    if isinstance(value, (list, tuple)):
+        return bool(value) and depth < MAX_DEPTH and all(_only_numbers(item, depth + 1) for item in value)
+    return isinstance(value, NUMBER) or (isinstance(value, (torch.Tensor, np.ndarray)) and value.ndim == 0)
+
+
+def _rectangle(value):
+    """Numbers in a list, or in a rectangular list of lists, count as an array; a ragged one stays a tuple of rows."""
+    rows = tuple(canonical(item) for item in value)
+    if len({getattr(row, "shape", None) for row in rows}) > 1 or not isinstance(rows[0], np.ndarray):
+        return rows
+    return np.stack(rows)
 
 
 def encode(observation) -> bytes:
@@ -188,7 +194,8 @@ def difference(expected, got, rtol: float = RTOL) -> Difference | None:
                 return Difference(inner.expected, inner.got, where)
         return None
     if not (isinstance(expected, np.ndarray) and isinstance(got, np.ndarray)):
-        same = type(expected) is type(got) and expected == got
+        comparable = isinstance(expected, (str, Opaque, type(None)))
+        same = comparable and type(expected) is type(got) and expected == got
         return None if same else Difference(describe(expected), describe(got))
     if expected.shape != got.shape:
         return Difference(describe(expected), describe(got), "the shape differs")

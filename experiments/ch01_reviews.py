@@ -1,4 +1,4 @@
-"""Chapter 1: real review sentences. Four ways to read them, four kinds of word vectors, and where the RNN looks."""
+"""Chapter 1: real review sentences. Four ways to read them, and four kinds of word vectors."""
 
 import time
 
@@ -29,8 +29,8 @@ MODELS = {
 }
 
 
-def measure(kind: str, seed: int, vectors=None, frozen=False):
-    """Train one model; return it, and its test accuracy after the epoch that was best on the validation data."""
+def measure(kind: str, seed: int, vectors=None, frozen=False) -> float:
+    """Train one model; its test accuracy after the epoch that was best on the validation data."""
     torch.manual_seed(seed)
     model = MODELS[kind]()
     start = model.embedding.weight * SPREAD if vectors is None else vectors
@@ -39,18 +39,7 @@ def measure(kind: str, seed: int, vectors=None, frozen=False):
     seen = []
     look = lambda: seen.append((accuracy(model, *BATCHES["validation"]), accuracy(model, *BATCHES["test"])))  # noqa: E731
     fit(model, *BATCHES["train"], epochs=EPOCHS, seed=seed, lr=1e-3, each_epoch=look)
-    return model, max(seen, key=lambda pair: pair[0])[1]
-
-
-def influence(model, length: int = 15) -> list[float]:
-    """How strongly the score difference depends on each of the last words: gradient lengths, averaged, last word first."""
-    (ids, lengths, _), _ = BATCHES["test"]
-    rows = torch.nonzero(lengths >= length)[:, 0]
-    e = model.embedding(ids[rows]).detach().requires_grad_()
-    last = model.states(e)[torch.arange(len(rows)), lengths[rows] - 1]
-    (model.output(last) @ torch.tensor([-1.0, 1.0])).sum().backward()
-    norms = e.grad.norm(dim=-1)  # (B, T)
-    return [norms[torch.arange(len(rows)), lengths[rows] - 1 - back].mean().item() for back in range(length)]
+    return max(seen, key=lambda pair: pair[0])[1]
 
 
 def main():
@@ -58,19 +47,16 @@ def main():
     since = time.time()
     text = np.array(VOCABULARY.encode([word for review in review_texts() for word in words(review)]))
     counted = ppmi_vectors(text, V, E)
-    values = {"accuracy": {}, "embeddings": {}, "influence": []}
+    values = {"accuracy": {}, "embeddings": {}}
     for kind in MODELS:
-        runs = [measure(kind, seed) for seed in SEEDS]
-        values["accuracy"][kind] = [test for _, test in runs]
-        if kind == "rnn":
-            values["influence"] = [influence(model) for model, _ in runs]
+        values["accuracy"][kind] = [measure(kind, seed) for seed in SEEDS]
         print(kind, values["accuracy"][kind], round(time.time() - since), flush=True)
     for kind in ("bag", "conv", "rnn"):
         values["embeddings"][kind] = {
-            "random, frozen": [measure(kind, seed, frozen=True)[1] for seed in SEEDS],
+            "random, frozen": [measure(kind, seed, frozen=True) for seed in SEEDS],
             "random, trained": values["accuracy"][kind],
-            "counted, frozen": [measure(kind, seed, counted, frozen=True)[1] for seed in SEEDS],
-            "counted, trained": [measure(kind, seed, counted)[1] for seed in SEEDS],
+            "counted, frozen": [measure(kind, seed, counted, frozen=True) for seed in SEEDS],
+            "counted, trained": [measure(kind, seed, counted) for seed in SEEDS],
         }
         print(kind, values["embeddings"][kind], round(time.time() - since), flush=True)
     values["vocabulary"] = V

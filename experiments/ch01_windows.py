@@ -14,7 +14,7 @@ from unrolled.window import WindowModel, windows_of
 
 SEEDS = [0, 1, 2]
 WINDOWS = [1, 2, 4, 8]
-E, H, EPOCHS = 32, 64, 5
+E, H, EPOCHS = 32, 64, 4
 
 
 def corpus() -> tuple[list[list[int]], list[list[int]], list[list[int]], int]:
@@ -38,7 +38,7 @@ def window(n: int, seed: int, parts, V: int) -> float:
     seen = []
     look = lambda: seen.append((surprise(model, *validation), surprise(model, *test)))  # noqa: E731
     loss = lambda rows: F.cross_entropy(model(x[rows]), y[rows])  # noqa: E731
-    train(model.parameters(), loss, len(y), epochs=EPOCHS, seed=seed, size=128, lr=2e-3, each_epoch=look)
+    train(model.parameters(), loss, len(y), epochs=EPOCHS, seed=seed, size=256, lr=3e-3, each_epoch=look)
     return min(seen)[1]
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import torch
-from unrolled import recurrent
 
 from autograder.exercise import Exercise
 from autograder.probes import ch00_start as probes
+from unrolled import recurrent
 
 SETUP_NAMES: frozenset[str] = frozenset()
 
@@ -44,7 +44,8 @@ def leaky_average__state_not_carried(x, keep):
     "keep and 1 - keep are swapped",
     fails=("leaky_average_values", "leaky_average_one_input", "leaky_average_fades", "leaky_average_untouched"),
     hints=(
-        "With keep near 1 your state jumps to each new input and soon forgets the old ones; with keep = 0.5 it is right.",
+        "With keep near 1 your state jumps to each new input and soon forgets the old ones; with keep = 0.5 it is "
+        "right.",
         "The two shares stand at the wrong places: keep is the share of the old state, the rest belongs to the input.",
         "Read the equation of the leaky average: which factor stands before the old state, and which before the input?",
     ),
@@ -112,7 +113,8 @@ def leaky_average__last_state_only(x, keep):
     fails=("leaky_average_untouched",),
     hints=(
         "Your states are right, but after the call the caller's x holds them instead of the inputs.",
-        "Writing into an argument changes the tensor of whoever called you. Put the states into a tensor or list of your own.",
+        "Writing into an argument changes the tensor of whoever called you. Put the states into a tensor or list of "
+        "your own.",
         "Read what the task says about x: it is not changed.",
     ),
 )

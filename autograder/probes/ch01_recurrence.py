@@ -18,7 +18,7 @@ SAME = 5  # the one size of the naming probes
 
 def _gradients(rng: torch.Generator, out: torch.Tensor, **inputs: torch.Tensor) -> dict:
     """The output, and the gradient of a randomly weighted sum of it with respect to each input."""
-    total = (out * normal(rng, *out.shape)).sum()
+    total = (out * torch.randn(out.shape, generator=rng)).sum()
     gradients = torch.autograd.grad(total, list(inputs.values()), allow_unused=True)
     return {"output": out} | {f"gradient of {name}": g for name, g in zip(inputs, gradients, strict=True)}
 
@@ -248,7 +248,9 @@ def softmax_batch(softmax, rng):
 
 @probe("softmax", "scores whose exp overflows")
 def softmax_large_scores(softmax, rng):
-    return {"y": softmax(800 + 10 * normal(rng, B, 1, 1) + 2 * normal(rng, B, T, V))}
+    o = 800 + 2 * normal(rng, B, T, V)
+    o[1, 3, 5] += 2000
+    return {"y": softmax(o)}
 
 
 @probe("softmax", "high and low rows side by side")
@@ -320,7 +322,7 @@ def from_torch_rnn_relu(from_torch_rnn, rng):
 def from_torch_rnn_untouched(from_torch_rnn, rng):
     module = _module(rng)
     params = from_torch_rnn(module)
-    return {"b": params.b, "W_hh": params.W_hh, "module after the call": tuple(module.parameters())}
+    return {"W_xh, W_hh, b": tuple(params[:3]), "module after the call": tuple(module.parameters())}
 
 
 @probe("from_torch_rnn", "inputs as wide as the state", weight=0)
@@ -338,59 +340,65 @@ def from_torch_rnn_phi(from_torch_rnn, rng):
 # ---- 1.7 cross_entropy ----
 
 
-def _targets(
-    rng: torch.Generator, pad: int, lengths: tuple[int, ...] = (5, 9, 1), width: int = T, V: int = V
-) -> torch.Tensor:
-    """Random ids other than the pad, then pads."""
+def _targets(rng: torch.Generator, pad: int, lengths: tuple[int, ...] = (5, 9, 1), width: int = T, V: int = V):
+    """Random ids other than the pad (the second is the lowest that there is), then pads."""
     y = integers(rng, 0, V - 1, len(lengths), width)
+    y[0, 1] = 0
     y = y + (y >= pad)
     return y.masked_fill(torch.arange(width) >= torch.tensor(lengths)[:, None], pad)
+
+
+def _logits(rng: torch.Generator, pad: int, B: int = B, T: int = T, V: int = V) -> torch.Tensor:
+    """Random scores; at the first position, which is real, the pad has the highest."""
+    logits = 0.5 * normal(rng, B, T, V)
+    logits[0, 0, pad] += 4
+    return logits
 
 
 @probe("cross_entropy", "the loss of sentences of different lengths")
 def cross_entropy_values(cross_entropy, rng):
     pad = int(integers(rng, 3, V))
-    return {"loss": cross_entropy(2 * normal(rng, B, T, V), _targets(rng, pad), pad)}
+    return {"loss": cross_entropy(_logits(rng, pad), _targets(rng, pad), pad)}
 
 
 @probe("cross_entropy", "the loss when nothing is padded")
 def cross_entropy_no_pads(cross_entropy, rng):
-    return {"loss": cross_entropy(2 * normal(rng, B, T, V), _targets(rng, 5, (T, T, T)), 5)}
+    return {"loss": cross_entropy(_logits(rng, 5), _targets(rng, 5, (T, T, T)), 5)}
 
 
 @probe("cross_entropy", "the loss of one sentence with pads")
 def cross_entropy_one_sentence(cross_entropy, rng):
-    return {"loss": cross_entropy(2 * normal(rng, 1, T, V), _targets(rng, 0, (5,)), 0)}
+    return {"loss": cross_entropy(_logits(rng, 0, B=1), _targets(rng, 0, (5,)), 0)}
 
 
 @probe("cross_entropy", "what the network says at padded positions does not matter")
 def cross_entropy_pad_logits(cross_entropy, rng):
-    logits, y = 2 * normal(rng, B, T, V), _targets(rng, 0)
-    changed = torch.where((y == 0)[..., None], 2 * normal(rng, B, T, V), logits)
+    logits, y = _logits(rng, 0), _targets(rng, 0)
+    changed = torch.where((y == 0)[..., None], _logits(rng, 0), logits)
     return {"loss": cross_entropy(logits, y, 0), "loss after the pads' logits changed": cross_entropy(changed, y, 0)}
 
 
 @probe("cross_entropy", "scores whose exp overflows")
 def cross_entropy_large_logits(cross_entropy, rng):
-    return {"loss": cross_entropy(800 + 2 * normal(rng, B, T, V), _targets(rng, 0, (T, T, T)), 0)}
+    return {"loss": cross_entropy(800 + _logits(rng, 0), _targets(rng, 0, (T, T, T)), 0)}
 
 
 @probe("cross_entropy", "a right word whose probability is too small for a number")
 def cross_entropy_hopeless_word(cross_entropy, rng):
-    logits, y = normal(rng, B, T, V), _targets(rng, 0, (T, T, T))
+    logits, y = _logits(rng, 0), _targets(rng, 0, (T, T, T))
     logits[1, 3, y[1, 3]] -= 900
     return {"loss": cross_entropy(logits, y, 0)}
 
 
 @probe("cross_entropy", "gradients reach the logits")
 def cross_entropy_gradients(cross_entropy, rng):
-    logits = _leaf(rng, B, T, V)
+    logits = _logits(rng, 0).requires_grad_()
     return _gradients(rng, cross_entropy(logits, _targets(rng, 0), 0), logits=logits)
 
 
 @probe("cross_entropy", "logits and y are as they were after the call; logits may be a transposed view")
 def cross_entropy_untouched(cross_entropy, rng):
-    logits, y = normal(rng, T, B, V).transpose(0, 1), _targets(rng, 0, (T, 7, T))
+    logits, y = _logits(rng, 0, T, B).transpose(0, 1), _targets(rng, 0, (T, 7, T))
     loss = cross_entropy(logits, y, 0)
     return {"loss": loss, "logits after the call": logits, "y after the call": y}
 
@@ -398,4 +406,4 @@ def cross_entropy_untouched(cross_entropy, rng):
 @probe("cross_entropy", "all sizes the same", weight=0)
 def cross_entropy_same_sizes(cross_entropy, rng):
     y = _targets(rng, 2, (SAME, 3, 1, 4, 2), SAME, SAME)
-    return {"loss": cross_entropy(2 * normal(rng, SAME, SAME, SAME), y, 2)}
+    return {"loss": cross_entropy(_logits(rng, 2, SAME, SAME, SAME), y, 2)}

@@ -20,7 +20,7 @@ def causal_conv1d(x: Tensor, W: Tensor, b: Tensor) -> Tensor:
         b: (H,) bias.
 
     Returns:
-        y: (B, T, H), as many steps as x.
+        y: (B, T, H), as many steps as x. Gradients reach x, W and b; none of them is changed.
 
     Built in chapter 1.
 

@@ -62,3 +62,13 @@ def planted_batch(n: int, positions: Sequence[int], seed: int, after: int = 0) -
 def accuracy_by_position(model: nn.Module, n: int = 400) -> list[float]:
     """The accuracy with the phrase at position 0, 1, ..., 13, each on n sentences of its own (always the same ones)."""
     return [accuracy(model, *planted_batch(n, [start], seed=1_000_000 + start)) for start in range(LONGEST - 2)]
+
+
+def phrase_tags(sentence: list[str]) -> list[int]:
+    """One tag per word: 2 inside the phrase, 1 outside; 0 is left for the pad.
+
+    >>> phrase_tags(["so", "a", "real", "treat", "then"])
+    [1, 2, 2, 2, 1]
+    """
+    start = next(i for i in range(len(sentence)) if tuple(sentence[i : i + 3]) in PHRASES)
+    return [2 if start <= i < start + 3 else 1 for i in range(len(sentence))]

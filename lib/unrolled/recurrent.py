@@ -19,7 +19,7 @@ def leaky_average(x: Tensor, keep: float) -> Tensor:
         keep: the share of the old state that is kept, between 0 and 1.
 
     Returns:
-        m: (T,) the state after each input.
+        m: (T,) the state after each input. x is not changed.
 
     Built in chapter 0.
 
@@ -53,7 +53,7 @@ def rnn_step(x: Tensor, h: Tensor, params: RNNParams) -> Tensor:
         params: W_xh (H, E), W_hh (H, H), b (H,) and the nonlinearity phi (tanh unless said otherwise).
 
     Returns:
-        (B, H) the new states. Neither x nor h is changed.
+        (B, H) the new states. Gradients reach x, h and the parameters; none of them is changed.
 
     Built in chapter 1.
 
@@ -76,7 +76,8 @@ def rnn_forward(x: Tensor, h0: Tensor, params: RNNParams) -> Tensor:
         params: as in ``rnn_step``.
 
     Returns:
-        hs: (B, T, H) the states after steps 1 to T; h0 is not among them.
+        hs: (B, T, H) the states after steps 1 to T; h0 is not among them. Gradients reach x, h0 and the parameters
+            through all steps; none of them is changed.
 
     Built in chapter 1.
 

@@ -53,7 +53,7 @@ def pad_batch(seqs: list[list[int]], pad: int) -> tuple[Tensor, Tensor, Tensor]:
     Row $b$ holds sequence $b$ from the left, then as many pads as it takes to reach the longest length $T$.
 
     Args:
-        seqs: B lists of token ids; none is longer than T, one of them has length T.
+        seqs: B lists of token ids; none is longer than T, one of them has length T. The lists are not changed.
         pad: the id that fills the rest of a row.
 
     Returns:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 import torch
 from torch import Tensor, nn
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 
 def minibatches(n: int, size: int, generator: torch.Generator) -> list[Tensor]:

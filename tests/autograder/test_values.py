@@ -76,6 +76,7 @@ def test_manner_does_not_count():
     assert same((torch.ones(2), torch.zeros(3)), [np.ones(2), np.zeros(3)])
     assert same(torch.tensor(2.0, dtype=torch.float64), 2)
     assert same(torch.tensor(3), 3.0)
+    assert same(torch.tensor([[True, False], [False, True]]), [[True, False], [False, True]])
     assert same(torch.tensor([float("nan"), float("inf")]), [float("nan"), float("inf")])
 
 
@@ -86,6 +87,9 @@ def test_matter_does_count():
     assert not same(float("inf"), float("-inf"))
     assert not same(torch.tensor(1.0, dtype=torch.float64), 1.0 + 2e-6)
     assert not same(torch.ones(3), None)
+    assert not same((torch.ones(2), torch.ones(3)), (torch.ones(2),))
+    assert not same(torch.tensor([[1, 2], [3, 4]]), [[1, 2], [3]])
+    assert not same((torch.ones(2), torch.ones(2)), torch.ones(2, 2))
     assert not same("a", Opaque("str"))
 
 

@@ -1,0 +1,128 @@
+"""What a student sees: the stand-in, the table, hints, notes; in a notebook, in a terminal, under Validate."""
+
+import os
+import re
+import time
+
+import pytest
+from IPython.testing.globalipapp import start_ipython
+
+from autograder.exercises import all_exercises, find
+from autograder.setup_cell import SETUP
+from autograder.source import renamed_source, stub_cell
+from autograder.student import CheckFailed
+
+
+@pytest.fixture(scope="module")
+def shell():
+    found = start_ipython()
+    for cell in ("%matplotlib agg", SETUP, "from unrolled.recurrent import RNNParams"):
+        assert found.run_cell(cell).success
+    return found
+
+
+def run(shell, *cells):
+    """Run cells as a notebook would; the value of the last one."""
+    for cell in cells:
+        result = shell.run_cell(cell)
+        result.raise_error()
+    return result.result
+
+
+def test_a_stub_falls_back_to_the_reference_and_says_so_once(shell, capsys):
+    run(shell, stub_cell(find("softmax")))
+    said = capsys.readouterr().out
+    assert said.count("softmax is not written yet") == 1
+    assert run(shell, "softmax(torch.zeros(1, 2)).tolist()") == [[0.5, 0.5]]
+    report = run(shell, "check(softmax)")
+    assert report.verdict.kind == "not-attempted"
+    assert "○" in repr(report) and "✗" not in repr(report)
+
+
+def test_a_right_answer_is_told_so(shell):
+    answer = (
+        "@exercise\ndef softmax(o):\n    e = (o - o.amax(-1)[..., None]).exp()\n    return e / e.sum(-1)[..., None]"
+    )
+    report = run(shell, answer, "check(softmax)")
+    assert report.verdict.kind == "correct"
+    assert repr(report).startswith("✓ softmax: right — 2 of 2 points")
+
+
+def test_a_known_mistake_is_named_and_hints_come_on_demand(shell):
+    known = find("rnn_step").misconceptions[0]
+    cell = "@exercise\n" + renamed_source(known.implementation)
+    first = run(shell, cell, "check(rnn_step)")
+    assert known.title.rstrip(".") in repr(first)
+    assert "Hint 1" in repr(first) and "Hint 2" not in repr(first)
+    assert "check(rnn_step, hints=2)" in repr(first)
+    assert known.hints[2] in repr(run(shell, "check(rnn_step, hints=3)"))
+    page = first._repr_html_()
+    assert page.count("<details") == 3 and page.count("<details open") == 1
+    assert "<script" not in page
+
+
+def test_given_functions_are_taken_into_account(shell):
+    spoiled = "@exercise\ndef rnn_step(x, h, params):\n    return x @ params.W_xh.T"
+    forward = (
+        "@exercise\ndef rnn_forward(x, h0, params):\n    h, out = h0, []\n    for t in range(x.shape[1]):\n"
+        "        h = rnn_step(x[:, t], h, params)\n        out.append(h)\n    return torch.stack(out, 1)"
+    )
+    report = run(shell, spoiled, forward, "check(rnn_forward)")
+    assert report.verdict.kind == "correct-given"
+    assert run(shell, "rnn_step.__code__.co_firstlineno") > 0, "the student's own function is back in its place"
+    assert run(shell, "rnn_step(torch.ones(1, 1), None, RNNParams(*[torch.ones(1, 1)] * 3)).item()") == 1
+
+
+def test_a_name_from_another_cell_is_noticed(shell):
+    answer = "@exercise\ndef softmax(o):\n    return my_helper(o)"
+    helper = "def my_helper(o):\n    e = (o - o.amax(-1, True)).exp()\n    return e / e.sum(-1, True)"
+    report = run(shell, helper, answer, "check(softmax)")
+    assert report.verdict.kind == "correct"
+    assert "my_helper" in repr(report) and "move the definition into the graded cell" in repr(report)
+    together = run(shell, helper + "\n\n\n" + answer, "check(softmax)")
+    assert "my_helper" not in repr(together)
+
+
+def test_shortcuts_and_strange_arguments_get_a_sentence(shell):
+    report = run(shell, "@exercise\ndef softmax(o):\n    return torch.softmax(o, -1)", "check(softmax)")
+    assert report.verdict.kind == "shortcut" and report.verdict.points == 0
+    assert "check(rnn_step)" in repr(run(shell, "check(3)"))
+    assert "check(rnn_step)" in repr(run(shell, "check()"))
+    assert "did you mean rnn_step" in repr(run(shell, "def rnn_stepp(): pass", "check(rnn_stepp)"))
+
+
+def test_an_error_shows_the_students_message_and_no_traceback(shell):
+    report = run(shell, "@exercise\ndef rnn_step(x, h, params):\n    return x @ h", "check(rnn_step)")
+    assert report.verdict.kind == "error"
+    assert "RuntimeError" in repr(report)
+    assert "Traceback" not in repr(report) and "autograder/" not in repr(report)
+
+
+def test_validate_raises_with_the_same_table(shell, monkeypatch):
+    run(shell, "@exercise\ndef rnn_step(x, h, params):\n    return x @ params.W_xh.T")
+    seen = repr(run(shell, "check(rnn_step)"))
+    monkeypatch.setitem(os.environ, "NBGRADER_VALIDATING", "1")
+    result = shell.run_cell("check(rnn_step)")
+    assert isinstance(result.error_in_exec, CheckFailed)
+    assert str(result.error_in_exec) == seen
+
+
+def test_no_report_shows_the_source_of_an_answer(shell):
+    from autograder.leaks import leaks_in
+
+    for exercise in all_exercises().values():
+        for known in exercise.misconceptions[:3]:
+            cell = "@exercise\n" + renamed_source(known.implementation)
+            report = run(shell, cell, f"check({exercise.id}, hints=3)")
+            text = re.sub(r"<[^>]+>", "", report._repr_html_())
+            assert leaks_in([("report", text), ("report", repr(report))]) == []
+
+
+def test_a_check_takes_less_than_a_second(shell):
+    for exercise in all_exercises().values():
+        known = exercise.misconceptions[-1]
+        run(shell, "@exercise\n" + renamed_source(known.implementation))
+        start = time.process_time()
+        report = run(shell, f"check({exercise.id})")
+        assert time.process_time() - start < 1, exercise.id
+        assert report.verdict.detail == known.id
