@@ -11,17 +11,14 @@ import importlib
 import json
 import linecache
 import os
-import resource
 import signal
 import socket
 import struct
 import sys
 
 from autograder.probe import Probe, observe
+from autograder.sandbox import Walls, enter
 from autograder.values import MAX_BYTES, Raised, encode
-
-CPU_SECONDS = 120
-FILE_BYTES = 16 * 2**20
 
 
 def send(channel: socket.socket, data: bytes) -> None:
@@ -47,32 +44,45 @@ def _exactly(channel: socket.socket, count: int) -> bytes:
     return bytes(data)
 
 
-def serve(control: socket.socket) -> None:
-    """Fork once for every socket that arrives on the control channel, and tell the fork's process id."""
+def serve(control: socket.socket, walls: Walls | None) -> None:
+    """Fork once for every socket that arrives on the control channel, and tell the process id to be killed."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no zombies
     while True:
         message, fds, _, _ = socket.recv_fds(control, 16, 1)
         if not message:
             return
-        pid = os.fork()
-        if pid == 0:
-            control.close()
-            _become_answerer(socket.socket(fileno=fds[0]))
+        reader, writer = os.pipe()
+        if os.fork() == 0:
+            _become_answerer(socket.socket(fileno=fds[0]), walls, writer)
+        os.close(writer)
         os.close(fds[0])
-        control.sendall(struct.pack("<I", pid))
+        control.sendall(os.read(reader, 4) or bytes(4))
+        os.close(reader)
 
 
-def _become_answerer(channel: socket.socket) -> None:
-    """In the fork: own process group, limits, no standard streams; then answer until the judge hangs up."""
-    os.setsid()
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+def _become_answerer(channel: socket.socket, walls: Walls | None, writer: int) -> None:
+    """In the fork: go behind the walls, close what is not ours, say hello; then answer until the judge hangs up."""
+
+    def tell(pid: int) -> None:
+        os.write(writer, struct.pack("<I", pid))
+
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        if walls is None:
+            os.setsid()
+            tell(os.getpid())
+        else:
+            enter(walls, tell)
+        os.closerange(3, channel.fileno())
+        os.closerange(channel.fileno() + 1, 4096)
+    except OSError as error:
+        send(channel, str(error).encode())
+        os._exit(1)
+    send(channel, b"ready")
     try:
         answer(channel)
-    except BaseException:
-        os._exit(1)
-    os._exit(0)
+    finally:
+        os._exit(0)
 
 
 def answer(channel: socket.socket) -> None:
@@ -146,4 +156,5 @@ if __name__ == "__main__":
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    walls = json.loads(sys.argv[2])
+    serve(socket.socket(fileno=int(sys.argv[1])), Walls(walls["root"], tuple(walls["visible"])) if walls else None)

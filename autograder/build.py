@@ -16,6 +16,7 @@ from pathlib import Path
 import jupytext
 import nbformat
 from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
@@ -293,6 +294,9 @@ def run(notebook: NotebookNode, folder: Path, timeout: int = 600) -> None:
             notebook, timeout=timeout, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
         )
         client.execute()
+    except CellExecutionError as error:
+        failed = next(c for c in notebook.cells if any(o.output_type == "error" for o in c.get("outputs", [])))
+        raise CourseError(f"{folder.name}, cell {failed.id} raised {error.ename}: {error.evalue}") from None
     finally:
         for name, value in before.items():
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})

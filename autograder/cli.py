@@ -41,6 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("grade", _grade, "Grade the submissions of a chapter in the course directory you are in.")
     sub.add_argument("chapter", metavar="CHAPTER")
     sub.add_argument("--student", help="only this student")
+    sub.add_argument("--no-sandbox", action="store_true", help="run student code without walls (it is recorded)")
     sub = command("grade-demo", _grade_demo, "Grade a made-up class and compare with the expected marks.")
     sub.add_argument("chapter", nargs="?", default="01_recurrence", metavar="CHAPTER")
     sub.add_argument("--keep", type=Path, metavar="DIR", help="keep the course directory here")
@@ -79,7 +80,7 @@ def _check(options) -> int:
         notebook = rebuild(released, read_sources(path), chapter)
     except Refused as reason:
         raise CourseError(str(reason)) from None
-    with ForkServer(chapter) as server:
+    with ForkServer(chapter, sandbox=False) as server:  # your own code on your own machine
         verdicts = grade_notebook(notebook, chapter, open_seeds, server)
     print("\n\n".join(show.text(verdict, options.hints) for verdict in verdicts))
     got, most = sum(v.points for v in verdicts), sum(v.max_points for v in verdicts)
@@ -116,7 +117,7 @@ def _grade(options) -> int:
     from autograder.course_directory import grade_course
     from autograder.show import number
 
-    marks = grade_course(Path.cwd(), options.chapter, options.student)
+    marks = grade_course(Path.cwd(), options.chapter, options.student, sandbox=not options.no_sandbox)
     exercises = list(dict.fromkeys(mark.exercise for mark in marks))
     table = Table("student", *exercises, "sum")
     for student in dict.fromkeys(mark.student for mark in marks):

@@ -74,7 +74,7 @@ def students(folder: Path, chapter: str) -> list[str]:
     return sorted(path.parent.name for path in (folder / "submitted").glob(f"*/{chapter}") if path.is_dir())
 
 
-def grade_course(folder: Path, chapter: str, only: str | None = None) -> list[Mark]:
+def grade_course(folder: Path, chapter: str, only: str | None = None, sandbox: bool = True) -> list[Mark]:
     """Grade every submission of a chapter into the gradebook, with progress, and return the marks."""
     _require_course(folder)
     names = [name for name in students(folder, chapter) if only in (None, name)]
@@ -82,7 +82,7 @@ def grade_course(folder: Path, chapter: str, only: str | None = None) -> list[Ma
         who = f" by {only}" if only else ""
         raise CourseError(f"No submission of {chapter}{who} in {folder / 'submitted'}; collect some first.")
     for name in tqdm(names, desc=f"grading {chapter}", unit="student", disable=None):
-        _run(Autograde, folder, chapter, student=name)
+        _run(Autograde, folder, chapter, student=name, sandbox=sandbox)
     return marks(folder, chapter, names)
 
 
@@ -118,8 +118,9 @@ def _require_course(folder: Path) -> None:
         raise CourseError(f"{folder} is not a course directory; make one with `autograder init DIR` and work in it.")
 
 
-def _run(converter_class, folder: Path, chapter: str, student: str | None = None) -> None:
+def _run(converter_class, folder: Path, chapter: str, student: str | None = None, sandbox: bool = True) -> None:
     config = load_config(folder)
+    config.Judge.sandbox = sandbox
     config.CourseDirectory.assignment_id = chapter
     if student:
         config.CourseDirectory.student_id = student

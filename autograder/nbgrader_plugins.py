@@ -17,6 +17,7 @@ from nbconvert.exporters import NotebookExporter
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Bool
 from traitlets.config import Config
 
 from autograder import show
@@ -80,12 +81,21 @@ class SubmissionExporter(NotebookExporter):
 class Judge(NbGraderPreprocessor):
     """Put the verdict on every exercise into the outputs of its check cell, in the form from which nbgrader scores."""
 
+    sandbox = Bool(True, help="Shut student code in. Without it, any submission can read and write what you can.").tag(
+        config=True
+    )
+
     def preprocess(self, nb, resources):
         chapter, student = resources["nbgrader"]["assignment"], resources["nbgrader"]["student"]
         secret = read_secret(Path(CourseDirectory(config=self.config).root))
         seeds = secret_seeds(secret, student, nb)
-        verdicts = {verdict.exercise: verdict for verdict in grade_notebook(nb, chapter, seeds, server_for(chapter))}
+        server = server_for(chapter, self.sandbox)
+        verdicts = {verdict.exercise: verdict for verdict in grade_notebook(nb, chapter, seeds, server)}
         resources["unrolled"] = verdicts
+        nb.metadata["unrolled"] = {
+            "sandbox": self.sandbox,
+            "verdicts": {v.exercise: v.label for v in verdicts.values()},
+        }
         for cell in nb.cells:
             grade_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")
             if grade_id.startswith("check-"):
@@ -132,8 +142,8 @@ def read_secret(root: Path) -> bytes:
 
 
 @cache
-def server_for(chapter: str) -> ForkServer:
+def server_for(chapter: str, sandbox: bool) -> ForkServer:
     """One fork server per chapter and process, ended when the process ends."""
-    server = ForkServer(chapter)
+    server = ForkServer(chapter, sandbox)
     atexit.register(server.close)
     return server

@@ -16,7 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from autograder.answer import receive, send
+from autograder.exercise import CourseError
 from autograder.probe import Probe
+from autograder.sandbox import visible_paths
 from autograder.values import BadAnswer, TimedOut, decode
 from autograder.view import make_view
 
@@ -28,10 +30,13 @@ SUBMISSION_SECONDS = 90
 class ForkServer:
     """A process on the view of one chapter, with torch imported, that forks for each submission."""
 
-    def __init__(self, chapter: str):
+    def __init__(self, chapter: str, sandbox: bool = True):
         self.chapter = chapter
         self.folder = Path(tempfile.mkdtemp(prefix="unrolled-view-"))
+        self.folder.chmod(0o755)
+        (self.folder / "root").mkdir()
         view = make_view(chapter, self.folder / "view")
+        walls = {"root": str(self.folder / "root"), "visible": visible_paths(view)} if sandbox else None
         self.control, theirs = socket.socketpair()
         self.control.settimeout(START_SECONDS)
         environment = {
@@ -42,7 +47,7 @@ class ForkServer:
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "autograder.answer", str(theirs.fileno())],
+            [sys.executable, "-m", "autograder.answer", str(theirs.fileno()), json.dumps(walls)],
             cwd=view,
             env=environment,
             pass_fds=[theirs.fileno()],
@@ -56,6 +61,16 @@ class ForkServer:
         with theirs:
             socket.send_fds(self.control, [b"fork"], [theirs.fileno()])
             (pid,) = struct.unpack("<I", self.control.recv(4))
+        ours.settimeout(START_SECONDS)
+        try:
+            hello = receive(ours)
+        except EOFError:
+            hello = b"the answering process ended at once"
+        if hello != b"ready":
+            raise CourseError(
+                f"Student code cannot be shut in on this system ({hello.decode()}); `autograder doctor` says more, "
+                "and --no-sandbox grades without walls."
+            )
         return ours, pid
 
     def close(self) -> None:

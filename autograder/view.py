@@ -10,7 +10,7 @@ import unrolled
 from autograder.exercises import chapter_modules
 
 HERE = Path(__file__).resolve().parent
-SHARED = ("answer.py", "probe.py", "values.py")
+SHARED = ("answer.py", "probe.py", "sandbox.py", "values.py")
 GRADER = '''"""While grading there is no fallback and no check: an answer stands for itself."""
 
 

@@ -3,7 +3,7 @@
 import time
 
 import torch
-from ch01_reviews import BATCHES, H, SPREAD, V, E
+from ch01_reviews import BATCHES, SPREAD, E, H, V
 
 from unrolled.classifiers import RNNClassifier, accuracy, fit
 from unrolled.measurements import record
@@ -17,7 +17,7 @@ STARTS = {  # how W_hh begins
 
 
 def influence(model: RNNClassifier) -> list[float]:
-    """The share of each of the last 15 words in the gradient of the verdict, last word first, mean over test sentences."""
+    """The share of each of the last 15 words in the gradient of the verdict, last word first; mean over the test."""
     (ids, lengths, _), _ = BATCHES["test"]
     rows = torch.nonzero(lengths >= LENGTH)[:, 0]
     e = model.embedding(ids[rows]).detach().requires_grad_()

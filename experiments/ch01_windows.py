@@ -1,4 +1,4 @@
-"""Chapter 1: next-word surprise of n-grams and of sliding-window networks on the New Testament (World English Bible)."""
+"""Chapter 1: next-word surprise of n-grams and sliding-window networks on the New Testament (World English Bible)."""
 
 import time
 
@@ -27,7 +27,9 @@ def corpus() -> tuple[list[list[int]], list[list[int]], list[list[int]], int]:
 
 @torch.no_grad()
 def surprise(model: WindowModel, x, y) -> float:
-    return sum(F.cross_entropy(model(a), b, reduction="sum").item() for a, b in zip(x.split(2000), y.split(2000), strict=True)) / len(y)
+    return sum(
+        F.cross_entropy(model(a), b, reduction="sum").item() for a, b in zip(x.split(2000), y.split(2000), strict=True)
+    ) / len(y)
 
 
 def window(n: int, seed: int, parts, V: int) -> float:

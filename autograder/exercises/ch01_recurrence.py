@@ -430,16 +430,14 @@ def causal_conv1d__output_channels_summed(x, W, b):
     "Without padding the output is k - 1 steps short",
     fails=_all_but(CAUSAL_CONV1D, "width_one"),
     hints=(
-        "Your output has fewer steps than x; its values are those of the last steps.",
+        "Your output has fewer steps than x: those of the last steps. A sequence shorter than the filter fails.",
         "Only places where the whole filter fits are computed. The first steps exist too: before the beginning there "
         "are zeros.",
         "Read the equation of the causal convolution: what is x at a step before the first one?",
     ),
 )
 def causal_conv1d__no_padding(x, W, b):
-    T, k = x.shape[1], W.shape[0]
-    steps = max(T - k + 1, 0)
-    return b + sum(x[:, j : j + steps] @ W[j] for j in range(k))
+    return F.conv1d(x.transpose(1, 2), W.permute(2, 1, 0), b).transpose(1, 2)
 
 
 @CAUSAL_CONV1D.misconception(
@@ -1145,8 +1143,8 @@ def rnn_forward__first_input_only(x, h0, params):
         "All values are right, but the gradient goes back only one step.",
         "detach, .data, .item or torch.no_grad cut the computation graph. What a later state owes to an earlier input "
         "can then not be learned.",
-        "Read what the task says about gradients, and the section on the loop: each state depends on all inputs "
-        "before it.",
+        "Read the section Unrolled: the network is as deep as the sequence is long, and gradients take the same way "
+        "back.",
     ),
 )
 def rnn_forward__detached(x, h0, params):
@@ -1325,6 +1323,24 @@ def softmax__log_probabilities(o):
 )
 def softmax__axis_lost(o):
     e = torch.exp(o - o.amax(dim=-1, keepdim=True))
+    return e / e.sum(dim=-1)
+
+
+@SOFTMAX.misconception(
+    "The sum loses its axis and meets the wrong one, and exp is not kept from overflowing",
+    fails=_all_but(SOFTMAX, "vector"),
+    hints=(
+        "One vector of small scores is right; a batch fails, or, where the sizes happen to be the same, the sums "
+        "divide "
+        "the wrong rows.",
+        "A sum over an axis removes it, and broadcasting then lines up the axes from the end. Keep the axis, with "
+        "size 1. "
+        "And when that is mended: exp of a number above 709 is infinite.",
+        "Read the equation of the softmax, and write down the shapes of its numerator and of its denominator.",
+    ),
+)
+def softmax__axis_lost_overflow(o):
+    e = torch.exp(o)
     return e / e.sum(dim=-1)
 
 
@@ -1776,14 +1792,31 @@ def cross_entropy__mean_of_means_log_of_zero(logits, y, pad):
 
 @CROSS_ENTROPY.misconception(
     "exp overflows",
-    fails=("cross_entropy_large_logits", "cross_entropy_hopeless_word"),
+    fails=("cross_entropy_large_logits",),
     hints=(
-        "Logits of a usual size are right; logits above 709 give nan.",
+        "Logits of a usual size are right; logits above 709 give an infinite loss.",
         "exp of a large number is infinite. The logarithm of the sum of exps can be had without computing large exps.",
         "Read the warning below the equation of the softmax, and what the task says about the size of the logits.",
     ),
 )
 def cross_entropy__overflow(logits, y, pad):
+    log_z = torch.log(torch.exp(logits).sum(dim=-1))
+    log_p = logits.gather(-1, y[..., None])[..., 0] - log_z
+    real = y != pad
+    return -log_p[real].sum() / real.sum()
+
+
+@CROSS_ENTROPY.misconception(
+    "exp overflows, and the logarithm of 0 is taken",
+    fails=("cross_entropy_large_logits", "cross_entropy_hopeless_word"),
+    hints=(
+        "Logits of a usual size are right; logits above 709 give nan, and a very improbable word an infinite loss.",
+        "exp of a large number is infinite, and exp of a very small one is rounded to 0. Neither has to be computed if "
+        "the logarithm of the fraction is taken on paper first.",
+        "Read the warning below the equation of the softmax, and what the task says about the size of the logits.",
+    ),
+)
+def cross_entropy__overflow_and_log_of_zero(logits, y, pad):
     e = torch.exp(logits)
     log_p = torch.log(e / e.sum(dim=-1, keepdim=True)).gather(-1, y[..., None])[..., 0]
     real = y != pad

@@ -289,10 +289,11 @@ def _module(rng: torch.Generator, nonlinearity: str = "tanh", E: int = E, H: int
 
 
 def _states(rng: torch.Generator, params, E: int = E, H: int = H) -> list[torch.Tensor]:
-    """Three steps of the recurrence with these parameters."""
-    h, states = normal(rng, B, H), []
+    """Three steps of the recurrence with these parameters, in their precision."""
+    dtype = params.W_xh.dtype
+    h, states = normal(rng, B, H).to(dtype), []
     for _ in range(3):
-        h = params.phi(normal(rng, B, E) @ params.W_xh.T + h @ params.W_hh.T + params.b)
+        h = params.phi(normal(rng, B, E).to(dtype) @ params.W_xh.T + h @ params.W_hh.T + params.b)
         states.append(h)
     return states
 

@@ -1,4 +1,4 @@
-"""Four ways to read a sentence and give it one label: all at once, as a bag, through a filter, word by word (chapter 1).
+"""Four ways to label a sentence: all at once, as a bag, through a filter, word by word (chapter 1).
 
 Each takes a padded batch (ids (B, T), lengths (B,), mask (B, T)) and returns scores (B, 2).
 """

@@ -1,4 +1,4 @@
-"""Real text that arrived with a package: read as files, offline, always in the same order (docs/data.md has the credits).
+"""Real text from installed packages: read as files, offline, always in the same order (credits: docs/data.md).
 
 The packages themselves are never imported, and nothing is unpickled.
 """

@@ -34,7 +34,8 @@ class NGram:
     """Counts of all orders up to n, mixed as Witten and Bell (1991) proposed.
 
     The longer context speaks in proportion to how often it was seen, the shorter one in proportion to how many
-    different words followed: p(w | c) = (count(c, w) + kinds(c) * p(w | c without its first word)) / (count(c) + kinds(c)).
+    different words followed: p(w | c) = (count(c, w) + kinds(c) p(w | c')) / (count(c) + kinds(c)), where
+    c' is c without its first word.
 
     >>> model = NGram(2, V=10).fit([[7, 8, 7, 9]])
     >>> round(sum(model.probability((7,), w) for w in range(10)), 6)

@@ -9,14 +9,14 @@ import torch
 from torch import Tensor, nn
 
 from unrolled.classifiers import Batch, accuracy
-from unrolled.text import Vocabulary, pad_batch
+from unrolled.text import Vocabulary, pad_batch, words
 
 PHRASES = (("a", "real", "stinker"), ("a", "real", "treat"))  # label 0, label 1
-FILLERS = tuple(
-    "a the this that film movie story plot actor scene music script it he she they we was is had has saw made gave "
-    "long short slow loud dark new old real and but so then with from about after before into over under very quite "
-    "two three first last night day town house road sea war love song voice face hand door window light friend".split()
-)
+FILLERS = words("""
+    a the this that film movie story plot actor scene music script it he she they we was is had has saw made gave
+    long short slow loud dark new old real and but so then with from about after before into over under very quite
+    two three first last night day town house road sea war love song voice face hand door window light friend
+""")
 LONGEST = 16  # words in the longest sentence
 
 
@@ -35,7 +35,7 @@ def planted(n: int, positions: Sequence[int], rng: random.Random, after: int = 0
 
     >>> sentences, labels = planted(2, positions=[4], rng=random.Random(0))
     >>> [" ".join(sentence[4:7]) for sentence in sentences], labels
-    (['a real treat', 'a real treat'], [1, 1])
+    (['a real treat', 'a real stinker'], [1, 0])
     """
     sentences, labels = [], []
     for _ in range(n):

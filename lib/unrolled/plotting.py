@@ -84,7 +84,14 @@ def _axes(ax: Axes | None) -> Axes:
     return plt.subplots()[1] if ax is None else ax
 
 
-def over_seeds(x: Sequence[float], runs: Sequence[Sequence[float]], kind: str, label: str | None = None, ax: Axes | None = None, **style) -> Axes:
+def over_seeds(
+    x: Sequence[float],
+    runs: Sequence[Sequence[float]],
+    kind: str,
+    label: str | None = None,
+    ax: Axes | None = None,
+    **style,
+) -> Axes:
     """The mean of several runs as a line with markers, and the band from the lowest to the highest run."""
     ax, runs = _axes(ax), np.asarray(runs)
     style = {"color": COLOURS[kind], "marker": MARKERS.get(kind, "o"), **style}
@@ -94,8 +101,10 @@ def over_seeds(x: Sequence[float], runs: Sequence[Sequence[float]], kind: str, l
     return ax
 
 
-def accuracy_against_position(curves: Mapping[str, Sequence[Sequence[float]]], seen: int, ax: Axes | None = None) -> Axes:
-    """Accuracy against the place of the phrase; curves maps a model to its runs; training saw positions below ``seen``."""
+def accuracy_against_position(
+    curves: Mapping[str, Sequence[Sequence[float]]], seen: int, ax: Axes | None = None
+) -> Axes:
+    """Accuracy against the place of the phrase, for each model's runs; training saw positions below ``seen``."""
     ax = _axes(ax)
     for kind, runs in curves.items():
         over_seeds(range(len(runs[0])), runs, kind, ax=ax)
