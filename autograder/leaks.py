@@ -6,22 +6,27 @@ import ast
 import html
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from autograder.exercises import all_exercises
 from autograder.source import function_source, parse
 
 
-def secrets() -> dict[str, list[str]]:
-    """Name -> normalised statements of every graded reference and every known mistake that is long enough to tell."""
+def secrets() -> dict[str, set[str]]:
+    """Name -> the forms in which the body of a graded reference or known mistake could stand in a text.
+
+    Bodies of one short statement say too little to tell an answer from a coincidence.
+    """
     found = {}
-    for exercise in {id(e): e for e in all_exercises().values() if e.points > 0}.values():
+    for exercise in all_exercises().values():
         functions = [*exercise.references, *(known.implementation for known in exercise.misconceptions)]
-        for function in functions:
-            body = [ast.unparse(statement) for statement in _body(function_source(function))]
-            if len(body) >= 2 or len("".join(body)) >= 60:
-                found[function.__name__] = body
+        for function in functions if exercise.points else ():
+            source = function_source(function)
+            body = _body(source)
+            if len(body) >= 2 or len("".join(map(ast.unparse, body))) >= 60:
+                written = "\n".join(source.splitlines()[body[0].lineno - 1 :])
+                found[function.__name__] = {_squeeze(written), _squeeze("\n".join(map(ast.unparse, body)))}
     return found
 
 
@@ -31,26 +36,19 @@ def _body(source: str) -> list[ast.stmt]:
     return body[1:] if documented else body
 
 
-def leaks_in(texts: Iterator[tuple[str, str]], known: dict[str, list[str]] | None = None) -> list[str]:
+def leaks_in(texts: Iterable[tuple[str, str]]) -> list[str]:
     """``place: name`` for every secret whose statements stand, in order and together, in a text."""
-    known = secrets() if known is None else known
-    squeezed = {name: _squeeze("\n".join(body)) for name, body in known.items()}
-    found = []
+    known, found = secrets(), []
     for place, text in texts:
-        plain = {_squeeze(text), *(_squeeze(code) for code in _normalised(text))}
-        found += [f"{place}: {name}" for name, body in squeezed.items() if any(body in form for form in plain)]
+        tree = parse(text)
+        plain = {_squeeze(text), _squeeze(ast.unparse(tree)) if tree else ""}
+        found += [f"{place}: {name}" for name, forms in known.items() if any(f in p for f in forms for p in plain)]
     return found
 
 
 def _squeeze(text: str) -> str:
     """Without comments, white space and quotes' style: what remains of code however it is laid out."""
     return re.sub(r"\s+", "", re.sub(r"#[^\n]*", "", text)).replace('"', "'")
-
-
-def _normalised(text: str) -> Iterator[str]:
-    tree = parse(text)
-    if tree is not None:
-        yield ast.unparse(tree)
 
 
 def texts_of_book(folder: Path) -> Iterator[tuple[str, str]]:

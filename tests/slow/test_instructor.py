@@ -1,0 +1,137 @@
+"""The instructor's path, as the README writes it: init, collect, grade, feedback, export."""
+
+import csv
+import os
+import re
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.course import chapter
+from autograder.course_directory import grade_course, init_course, marks
+from autograder.demo import Submission, fill, hand_in
+from autograder.exercises import chapter_exercises, find
+from autograder.source import renamed_source
+
+ROOT = Path(__file__).parents[2]
+CHAPTER = chapter("01_recurrence")
+PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+README = (ROOT / "README.md").read_text("utf8")
+
+
+def run(command: str, folder: Path) -> subprocess.CompletedProcess:
+    environment = {**os.environ, "PATH": PATH}
+    return subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=600
+    )
+
+
+def class_of_three(folder: Path) -> None:
+    """ada is perfect, bob has two known mistakes and explains, cyd handed in a broken file."""
+    released = nbformat.read(folder / "release" / CHAPTER.name / f"{CHAPTER.slug}.ipynb", as_version=4)
+    perfect = {e.id: "@exercise\n" + renamed_source(e.references[0]) for e in chapter_exercises(CHAPTER.name)}
+    wrong = {
+        name: "@exercise\n" + renamed_source(find(name).misconceptions[0].implementation)
+        for name in ("rnn_step", "softmax")
+    }
+    explain = next(
+        c.metadata.nbgrader.grade_id for c in released.cells if c.metadata.get("nbgrader", {}).get("points") == 3
+        and c.cell_type == "markdown"
+    )  # fmt: skip
+    bob = fill(released, perfect | wrong | {explain: "Because the state is carried."})
+    for student, content in (("ada", fill(released, perfect)), ("bob", bob), ("cyd", b"{broken")):
+        hand_in(folder, CHAPTER, Submission(student, content, {}))
+
+
+@pytest.fixture(scope="module")
+def readme_course(tmp_path_factory):
+    """A course directory that was made and graded by the README's own lines."""
+    folder = tmp_path_factory.mktemp("instructor")
+    block = re.search(r"## As an instructor\n+```sh\n(.*?)```", README, re.DOTALL).group(1)
+    lines = [line.split("#")[0].strip() for line in block.splitlines()]
+    commands = [line for line in lines if line and not line.startswith(("source", "cd"))]
+    assert commands[0].startswith("autograder init mycourse") and len(commands) >= 4
+    done = run(commands[0], folder)
+    assert done.returncode == 0, done.stderr
+    class_of_three(folder / "mycourse")
+    for command in commands[1:]:
+        done = run(command, folder / "mycourse")
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return folder / "mycourse"
+
+
+def test_init_makes_what_nbgrader_expects_and_keeps_the_secret(readme_course):
+    assert (readme_course / "gradebook.db").exists()
+    secret = readme_course / ".judge-secret"
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o600 and len(secret.read_bytes()) == 32
+    assert "BEGIN SOLUTION" not in (readme_course / "release" / CHAPTER.name / "recurrence.ipynb").read_text("utf8")
+
+
+def test_the_exported_marks_are_the_expected_ones(readme_course):
+    rows = {row["student_id"]: row for row in csv.DictReader((readme_course / "grades.csv").read_text().splitlines())}
+    graded = sum(e.points for e in chapter_exercises(CHAPTER.name))
+    ours = {m.exercise: m.points for m in marks(readme_course, CHAPTER.name, ["bob"])}
+    assert float(rows["ada"]["score"]) == graded
+    assert float(rows["bob"]["score"]) == pytest.approx(sum(ours.values()))
+    assert ours["rnn_step"] < 2 and ours["softmax"] < 2 and ours["rnn_forward"] == find("rnn_forward").points
+    assert float(rows["cyd"]["score"]) == 0
+
+
+def test_feedback_names_the_mistake_and_holds_no_answer(readme_course):
+    from autograder.leaks import _text, leaks_in
+
+    page = (readme_course / "feedback" / "bob" / CHAPTER.name / "recurrence.html").read_text("utf8")
+    for name in ("rnn_step", "softmax"):
+        assert find(name).misconceptions[0].title in page
+        assert find(name).misconceptions[0].hints[1][:40] in _text(page)
+    cyd = (readme_course / "feedback" / "cyd" / CHAPTER.name / "recurrence.html").read_text("utf8")
+    assert "is not a readable notebook; open it in JupyterLab" in cyd
+    assert leaks_in([("feedback", _text(cyd))]) == []
+
+
+def test_plain_nbgrader_and_ours_give_the_same_scores(readme_course, tmp_path):
+    folder = tmp_path / "course"
+    init_course(folder, [CHAPTER])
+    class_of_three(folder)
+    done = run("nbgrader autograde 01_recurrence", folder)
+    assert done.returncode == 0, done.stderr
+    people = ["ada", "bob", "cyd"]
+    ours, theirs = marks(readme_course, CHAPTER.name, people), marks(folder, CHAPTER.name, people)
+    assert ours == theirs and len(ours) == 3 * len(chapter_exercises(CHAPTER.name))
+
+
+def test_grading_again_changes_nothing(readme_course):
+    before = marks(readme_course, CHAPTER.name, ["bob"])
+    assert grade_course(readme_course, CHAPTER.name, "bob") == before
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        ("autograder grade 01_recurrence", "is not a course directory"),
+        ("autograder build 77_nothing", "There is no chapter 77_nothing"),
+        ("autograder check missing.ipynb", "does not exist"),
+        ("echo '{' > recurrence.ipynb; autograder check recurrence.ipynb", "is not a readable notebook"),
+        ("echo '{' > other.ipynb; autograder check other.ipynb", "is no chapter of this course"),
+        ("mkdir full; touch full/x; autograder init full", "is not empty"),
+    ],
+)
+def test_a_users_mistake_ends_in_one_sentence(tmp_path, command, sentence):
+    done = run(command, tmp_path)
+    assert done.returncode == 1
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1 and "Traceback" not in done.stderr
+
+
+def test_a_student_can_check_a_notebook_in_the_terminal(tmp_path):
+    released = nbformat.read(CHAPTER.student, as_version=4)
+    known = find("rnn_step").misconceptions[0]
+    nbformat.write(fill(released, {"rnn_step": renamed_source(known.implementation)}), tmp_path / "recurrence.ipynb")
+    done = run("autograder check recurrence.ipynb", tmp_path)
+    assert done.returncode == 1 and done.stderr == ""
+    assert known.title in done.stdout and "not written yet" in done.stdout
+    assert "of 14 points" in done.stdout
