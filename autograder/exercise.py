@@ -122,6 +122,11 @@ class Exercise:
         """
         return {**self.functions, implementation.__name__.split("__")[0]: implementation}
 
+    def all_but(self, *passed: str) -> tuple[str, ...]:
+        """The credited probes but for these, which are named without the exercise's name: for ``fails``."""
+        names = {f"{self.id}_{name}" for name in passed}
+        return tuple(probe.id for probe in self.credited if probe.id not in names)
+
     def misconception(self, title: str, *, fails: tuple[str, ...], hints: tuple[str, str, str]):
         """Decorator: a known mistake of this exercise."""
 

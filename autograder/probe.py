@@ -69,3 +69,15 @@ def normal(rng: torch.Generator, *shape: int) -> torch.Tensor:
 def integers(rng: torch.Generator, low: int, high: int, *shape: int) -> torch.Tensor:
     """Integers in [low, high) from the probe's own generator."""
     return torch.randint(low, high, shape, generator=rng)
+
+
+def leaf(rng: torch.Generator, *shape: int) -> torch.Tensor:
+    """As ``normal``, and asking for a gradient."""
+    return normal(rng, *shape).requires_grad_()
+
+
+def gradients(rng: torch.Generator, out: torch.Tensor, **inputs: torch.Tensor) -> dict:
+    """The output, and the gradient of a randomly weighted sum of it with respect to each input, as observations."""
+    total = (out * torch.randn(out.shape, generator=rng)).sum()
+    found = torch.autograd.grad(total, list(inputs.values()), allow_unused=True)
+    return {"output": out} | {f"gradient of {name}": g for name, g in zip(inputs, found, strict=True)}

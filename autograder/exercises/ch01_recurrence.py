@@ -16,12 +16,6 @@ from unrolled.recurrent import RNNParams, rnn_step
 SETUP_NAMES = frozenset({"RNNParams"})
 
 
-def _all_but(exercise: Exercise, *passed: str) -> tuple[str, ...]:
-    """The credited probes of an exercise but for these, which are named without the exercise's name."""
-    names = {f"{exercise.id}_{name}" for name in passed}
-    return tuple(probe.id for probe in exercise.credited if probe.id not in names)
-
-
 # ---- 1.1 pad_batch ----
 
 PAD_BATCH = Exercise(
@@ -317,7 +311,7 @@ def pad_batch__mask_one_too_long(seqs, pad):
 
 @PAD_BATCH.misconception(
     "Time comes first: ids and mask are (T, B)",
-    fails=_all_but(PAD_BATCH, "lengths"),
+    fails=PAD_BATCH.all_but("lengths"),
     hints=(
         "Your ids and your mask are those asked for, with rows and columns exchanged.",
         "torch's own padding puts time first unless it is told otherwise; in this course the batch comes first.",
@@ -349,7 +343,7 @@ CAUSAL_CONV1D = Exercise(
 
 @CAUSAL_CONV1D.misconception(
     "The padding is centred, so an output sees the future",
-    fails=_all_but(CAUSAL_CONV1D, "width_one"),
+    fails=CAUSAL_CONV1D.all_but("width_one"),
     hints=(
         "When the inputs from some step on were changed, your outputs before that step changed too.",
         "The zeros are split between both ends, so the filter looks as far ahead as it looks back. That is the usual "
@@ -365,7 +359,7 @@ def causal_conv1d__centred_padding(x, W, b):
 
 @CAUSAL_CONV1D.misconception(
     "The filter is flipped in time",
-    fails=_all_but(CAUSAL_CONV1D, "width_one"),
+    fails=CAUSAL_CONV1D.all_but("width_one"),
     hints=(
         "Your outputs see the right inputs, but the newest one meets the slice that belongs to the oldest.",
         "The filter runs backwards. As it is stored, its last slice belongs to the present.",
@@ -380,7 +374,7 @@ def causal_conv1d__filter_flipped(x, W, b):
 
 @CAUSAL_CONV1D.misconception(
     "The bias runs along time instead of along the channels",
-    fails=_all_but(CAUSAL_CONV1D),
+    fails=CAUSAL_CONV1D.all_but(),
     hints=(
         "Unless there are as many steps as output channels, adding your bias fails; where it works, step t gets the "
         "t-th bias.",
@@ -397,7 +391,7 @@ def causal_conv1d__bias_per_time(x, W, b):
 
 @CAUSAL_CONV1D.misconception(
     "The input channels are summed before the filter sees them",
-    fails=_all_but(CAUSAL_CONV1D),
+    fails=CAUSAL_CONV1D.all_but(),
     hints=(
         "Your outputs have the right shape, but exchanging two input channels does not change them.",
         "The sum over channels must run over products: each input channel has its own weights. Summed first, all "
@@ -413,7 +407,7 @@ def causal_conv1d__input_channels_summed(x, W, b):
 
 @CAUSAL_CONV1D.misconception(
     "The output channels are summed away",
-    fails=_all_but(CAUSAL_CONV1D),
+    fails=CAUSAL_CONV1D.all_but(),
     hints=(
         "Your output has no channel axis left: (B, T) where (B, T, H) is asked for.",
         "One sum too many: over time offsets and input channels it is right, the H output channels stay apart.",
@@ -428,7 +422,7 @@ def causal_conv1d__output_channels_summed(x, W, b):
 
 @CAUSAL_CONV1D.misconception(
     "Without padding the output is k - 1 steps short",
-    fails=_all_but(CAUSAL_CONV1D, "width_one"),
+    fails=CAUSAL_CONV1D.all_but("width_one"),
     hints=(
         "Your output has fewer steps than x: those of the last steps. A sequence shorter than the filter fails.",
         "Only places where the whole filter fits are computed. The first steps exist too: before the beginning there "
@@ -442,7 +436,7 @@ def causal_conv1d__no_padding(x, W, b):
 
 @CAUSAL_CONV1D.misconception(
     "The zeros are appended at the end, so outputs see only the present and the future",
-    fails=_all_but(CAUSAL_CONV1D, "width_one"),
+    fails=CAUSAL_CONV1D.all_but("width_one"),
     hints=(
         "Your first output holds the first k inputs, and the past has no effect on later outputs.",
         "Padding at the end shifts every window to the right. The zeros belong before the first step.",
@@ -457,7 +451,7 @@ def causal_conv1d__padded_at_the_end(x, W, b):
 
 @CAUSAL_CONV1D.misconception(
     "The output at t does not see the input at t",
-    fails=_all_but(CAUSAL_CONV1D),
+    fails=CAUSAL_CONV1D.all_but(),
     hints=(
         "Your outputs are the right ones, one step late; the first is the bare bias.",
         "There is one zero too many in front, so each window ends at the step before.",
@@ -472,7 +466,7 @@ def causal_conv1d__one_step_late(x, W, b):
 
 @CAUSAL_CONV1D.misconception(
     "The padding is not cut off: T + k - 1 steps come out",
-    fails=_all_but(CAUSAL_CONV1D, "width_one"),
+    fails=CAUSAL_CONV1D.all_but("width_one"),
     hints=(
         "Your output has k - 1 steps too many; the first T are right.",
         "torch's padding argument puts zeros at both ends. The outputs that it adds at the end belong to no input.",
@@ -487,7 +481,7 @@ def causal_conv1d__not_cut_off(x, W, b):
 
 @CAUSAL_CONV1D.misconception(
     "The bias is left out",
-    fails=_all_but(CAUSAL_CONV1D, "filter_alone", "future"),
+    fails=CAUSAL_CONV1D.all_but("filter_alone", "future"),
     hints=(
         "With b = 0 your output is right; with any other bias it is off by the same vector at every step.",
         "The argument b is not used.",
@@ -517,7 +511,7 @@ def causal_conv1d__bias_per_slice(x, W, b):
 
 @CAUSAL_CONV1D.misconception(
     "The sequence is closed to a ring: the first steps see the last inputs",
-    fails=_all_but(CAUSAL_CONV1D, "width_one"),
+    fails=CAUSAL_CONV1D.all_but("width_one"),
     hints=(
         "When the last inputs were changed, your first outputs changed too; from step k on you are right.",
         "torch.roll and negative indices bring the end of the sequence back in at the beginning. There is nothing "
@@ -533,7 +527,7 @@ def causal_conv1d__wraps_around(x, W, b):
 
 @CAUSAL_CONV1D.misconception(
     "The first input is repeated into the past",
-    fails=_all_but(CAUSAL_CONV1D, "width_one"),
+    fails=CAUSAL_CONV1D.all_but("width_one"),
     hints=(
         "From step k on your outputs are right; the first ones act as if the first input had been there for ever.",
         "The padding copies the edge instead of being zero.",
@@ -548,7 +542,7 @@ def causal_conv1d__first_input_repeated(x, W, b):
 
 @CAUSAL_CONV1D.misconception(
     "Each slice of the filter is transposed",
-    fails=_all_but(CAUSAL_CONV1D),
+    fails=CAUSAL_CONV1D.all_but(),
     hints=(
         "Unless there are as many input as output channels, your product fails; where it works, its values are wrong.",
         "A slice W[j] has the input channels first and the output channels second, and x stands on its left.",
@@ -563,7 +557,7 @@ def causal_conv1d__slices_transposed(x, W, b):
 
 @CAUSAL_CONV1D.misconception(
     "Only the last slice of the filter counts",
-    fails=_all_but(CAUSAL_CONV1D, "width_one", "short"),
+    fails=CAUSAL_CONV1D.all_but("width_one", "short"),
     hints=(
         "Your output at t depends on the input at t alone, for a filter of any width.",
         "In the loop over the filter each round overwrites the result of the round before, instead of adding to it.",
@@ -595,7 +589,7 @@ RNN_STEP = Exercise(
 
 @RNN_STEP.misconception(
     "W_xh and W_hh are swapped",
-    fails=_all_but(RNN_STEP),
+    fails=RNN_STEP.all_but(),
     hints=(
         "Unless input and state have the same width, your product fails; where they have, the values are wrong.",
         "The matrices are named after source and target: xh leads from the input to the state, hh from state to state. "
@@ -609,7 +603,7 @@ def rnn_step__swapped_weights(x, h, params):
 
 @RNN_STEP.misconception(
     "The nonlinearity is missing",
-    fails=_all_but(RNN_STEP),
+    fails=RNN_STEP.all_but(),
     hints=(
         "Some of your states lie outside -1 and 1, where tanh never goes.",
         "You return the sum itself. Without a nonlinearity all steps together are one linear map.",
@@ -730,7 +724,7 @@ def rnn_step__W_hh_transposed_always_tanh(x, h, params):
 
 @RNN_STEP.misconception(
     "W_xh is transposed",
-    fails=_all_but(RNN_STEP),
+    fails=RNN_STEP.all_but(),
     hints=(
         "Unless input and state have the same width, your product fails; where they have, the values are wrong.",
         "In W_xh the rows belong to the state, the columns to the input. The inputs stand in rows on the left of the "
@@ -744,7 +738,7 @@ def rnn_step__W_xh_transposed(x, h, params):
 
 @RNN_STEP.misconception(
     "Both weight matrices are transposed",
-    fails=_all_but(RNN_STEP),
+    fails=RNN_STEP.all_but(),
     hints=(
         "Unless input and state have the same width, your product fails; where they have, the values are wrong.",
         "Rows of a weight matrix belong to its target, columns to its source. Your vectors are rows on the left of the "
@@ -812,7 +806,7 @@ def rnn_step__overwrites_h(x, h, params):
 
 @RNN_STEP.misconception(
     "Later units read the new values of earlier units",
-    fails=_all_but(RNN_STEP),
+    fails=RNN_STEP.all_but(),
     hints=(
         "The first unit of your state is right, the others are not.",
         "The loop over units writes into the state that it still reads from. All units must read the same old state.",
@@ -848,7 +842,7 @@ RNN_FORWARD = Exercise(
 
 @RNN_FORWARD.misconception(
     "The state is not carried: every step starts from h0",
-    fails=_all_but(RNN_FORWARD, "one_step"),
+    fails=RNN_FORWARD.all_but("one_step"),
     hints=(
         "When the first input was changed, only your first state changed.",
         "Each step gets the same old state, because the name that holds it is never assigned again in the loop.",
@@ -861,7 +855,7 @@ def rnn_forward__state_not_carried(x, h0, params):
 
 @RNN_FORWARD.misconception(
     "Only the last state is returned",
-    fails=_all_but(RNN_FORWARD),
+    fails=RNN_FORWARD.all_but(),
     hints=(
         "You return (B, H) where (B, T, H) is asked for; it is the last of the states.",
         "The loop is right, but the states on the way are thrown away. A tagger needs all of them.",
@@ -877,7 +871,7 @@ def rnn_forward__last_state_only(x, h0, params):
 
 @RNN_FORWARD.misconception(
     "The states come out as (T, B, H)",
-    fails=_all_but(RNN_FORWARD),
+    fails=RNN_FORWARD.all_but(),
     hints=(
         "All your states are right, but batch and time have changed places in the result.",
         "Stacking makes a new axis, and unless it is told where, it puts it in front.",
@@ -894,7 +888,7 @@ def rnn_forward__time_first(x, h0, params):
 
 @RNN_FORWARD.misconception(
     "The loop runs over the batch instead of over time",
-    fails=_all_but(RNN_FORWARD),
+    fails=RNN_FORWARD.all_but(),
     hints=(
         "Unless there are as many steps as sequences, your loop fails; where it works, sequences feed each other.",
         "The first axis of x is the batch. Stepping along it treats sentence 2 as what follows sentence 1.",
@@ -911,7 +905,7 @@ def rnn_forward__loops_over_batch(x, h0, params):
 
 @RNN_FORWARD.misconception(
     "The axes are put right by reshape instead of transpose",
-    fails=_all_but(RNN_FORWARD, "one_step"),
+    fails=RNN_FORWARD.all_but("one_step"),
     hints=(
         "Your result has the right shape and holds the right numbers, but states of different sentences are mixed up.",
         "Stacked states have time in front. Reshaping keeps the numbers in their order and only cuts them anew; "
@@ -931,7 +925,7 @@ def rnn_forward__reshaped(x, h0, params):
 
 @RNN_FORWARD.misconception(
     "h0 is returned as the first state, and the last state is missing",
-    fails=_all_but(RNN_FORWARD),
+    fails=RNN_FORWARD.all_but(),
     hints=(
         "Your states are the right ones, one step late; the first is h0.",
         "The state is stored before the step is taken instead of after it.",
@@ -948,7 +942,7 @@ def rnn_forward__h0_first(x, h0, params):
 
 @RNN_FORWARD.misconception(
     "h0 is returned in front of the states",
-    fails=_all_but(RNN_FORWARD),
+    fails=RNN_FORWARD.all_but(),
     hints=(
         "You return T + 1 states; the first is h0, the others are right.",
         "The list of states begins with h0. It is where the recurrence starts, not something it computed.",
@@ -964,7 +958,7 @@ def rnn_forward__h0_in_front(x, h0, params):
 
 @RNN_FORWARD.misconception(
     "All returned states are the last one",
-    fails=_all_but(RNN_FORWARD, "one_step"),
+    fails=RNN_FORWARD.all_but("one_step"),
     hints=(
         "Your T states are all the same: the last.",
         "The list holds the same tensor T times, and each step writes into it. Let each step make a tensor of its own.",
@@ -981,7 +975,7 @@ def rnn_forward__same_tensor(x, h0, params):
 
 @RNN_FORWARD.misconception(
     "All returned states are the last one, and h0 is overwritten with it",
-    fails=_all_but(RNN_FORWARD, "one_step"),
+    fails=RNN_FORWARD.all_but("one_step"),
     hints=(
         "Your T states are all the same: the last. And after the call the caller's h0 is that state too.",
         "h and h0 are two names of one tensor, and each step writes into it. Let each step make a tensor of its own.",
@@ -1015,7 +1009,7 @@ def rnn_forward__overwrites_h0(x, h0, params):
 
 @RNN_FORWARD.misconception(
     "Time runs backwards",
-    fails=_all_but(RNN_FORWARD, "one_step"),
+    fails=RNN_FORWARD.all_but("one_step"),
     hints=(
         "When the last inputs were changed, your first states changed; a change of the first input is not felt later.",
         "The loop begins with the last input. State t may only know the inputs up to t.",
@@ -1032,7 +1026,7 @@ def rnn_forward__backwards(x, h0, params):
 
 @RNN_FORWARD.misconception(
     "The inputs are read backwards, the states are listed in the order of reading",
-    fails=_all_but(RNN_FORWARD, "one_step"),
+    fails=RNN_FORWARD.all_but("one_step"),
     hints=(
         "Your first state knows the last input, and your last state ends with the first input.",
         "The loop begins with the last input and stores the states as they come.",
@@ -1085,7 +1079,7 @@ def rnn_forward__reads_the_last_row(x, h0, params):
 
 @RNN_FORWARD.misconception(
     "The loop stops one step short",
-    fails=_all_but(RNN_FORWARD),
+    fails=RNN_FORWARD.all_but(),
     hints=(
         "Your states are right, but the last one is missing.",
         "range(n) already ends at n - 1, so range(T - 1) leaves out the last input.",
@@ -1102,7 +1096,7 @@ def rnn_forward__one_step_short(x, h0, params):
 
 @RNN_FORWARD.misconception(
     "Each step reads the input of the step before",
-    fails=_all_but(RNN_FORWARD, "one_step"),
+    fails=RNN_FORWARD.all_but("one_step"),
     hints=(
         "When the inputs from some step on were changed, the state at that step did not change, but your first one "
         "did.",
@@ -1121,7 +1115,7 @@ def rnn_forward__previous_input(x, h0, params):
 
 @RNN_FORWARD.misconception(
     "Every step reads the first input",
-    fails=_all_but(RNN_FORWARD, "one_step"),
+    fails=RNN_FORWARD.all_but("one_step"),
     hints=(
         "Your first state is right; when later inputs were changed, nothing changed.",
         "The index of the input does not move with the loop.",
@@ -1195,7 +1189,7 @@ def softmax__over_time(o):
 
 @SOFTMAX.misconception(
     "The probabilities sum to 1 over time, and exp overflows",
-    fails=_all_but(SOFTMAX, "batch"),
+    fails=SOFTMAX.all_but("batch"),
     hints=(
         "In a batch of sequences each of your columns over time sums to 1; and large scores give nan.",
         "Two things: axis 1 of (B, T, V) is time, not the vocabulary; and exp of a number above 709 is infinite.",
@@ -1209,7 +1203,7 @@ def softmax__over_time_overflow(o):
 
 @SOFTMAX.misconception(
     "The probabilities sum to 1 over the last axis but one",
-    fails=_all_but(SOFTMAX),
+    fails=SOFTMAX.all_but(),
     hints=(
         "Your columns sum to 1 instead of your rows.",
         "dim=-2 counts from the end: it is the axis before the last. For a single vector there is none.",
@@ -1223,7 +1217,7 @@ def softmax__over_the_axis_before(o):
 
 @SOFTMAX.misconception(
     "The probabilities sum to 1 over the batch",
-    fails=_all_but(SOFTMAX, "vector"),
+    fails=SOFTMAX.all_but("vector"),
     hints=(
         "For one vector you are right; in a batch the sentences share one unit of probability.",
         "Axis 0 is the batch. One sentence must not change the probabilities of another.",
@@ -1237,7 +1231,7 @@ def softmax__over_batch(o):
 
 @SOFTMAX.misconception(
     "The probabilities sum to 1 over the batch, and exp overflows",
-    fails=_all_but(SOFTMAX, "vector"),
+    fails=SOFTMAX.all_but("vector"),
     hints=(
         "For one vector of small scores you are right; in a batch the sentences share one unit of probability, and "
         "large "
@@ -1253,7 +1247,7 @@ def softmax__over_batch_overflow(o):
 
 @SOFTMAX.misconception(
     "One sum is taken over everything",
-    fails=_all_but(SOFTMAX, "vector"),
+    fails=SOFTMAX.all_but("vector"),
     hints=(
         "For one vector you are right; in a batch all your numbers together sum to 1.",
         "A sum without an axis runs over the whole tensor. Each place has a distribution of its own.",
@@ -1267,7 +1261,7 @@ def softmax__over_everything(o):
 
 @SOFTMAX.misconception(
     "One sum is taken over everything, and exp overflows",
-    fails=_all_but(SOFTMAX, "vector"),
+    fails=SOFTMAX.all_but("vector"),
     hints=(
         "For one vector of small scores you are right; in a batch all your numbers together sum to 1, and large scores "
         "give nan.",
@@ -1298,7 +1292,7 @@ def softmax__overflow(o):
 
 @SOFTMAX.misconception(
     "The log-probabilities are returned",
-    fails=_all_but(SOFTMAX),
+    fails=SOFTMAX.all_but(),
     hints=(
         "All your numbers are negative: they are the logarithms of the right ones.",
         "The logarithm belongs to the loss, which comes in exercise 1.7.",
@@ -1312,7 +1306,7 @@ def softmax__log_probabilities(o):
 
 @SOFTMAX.misconception(
     "The sum loses its axis and meets the wrong one",
-    fails=_all_but(SOFTMAX, "vector"),
+    fails=SOFTMAX.all_but("vector"),
     hints=(
         "One vector is right; a batch fails, or, where the sizes happen to be the same, the sums divide the wrong "
         "rows.",
@@ -1328,7 +1322,7 @@ def softmax__axis_lost(o):
 
 @SOFTMAX.misconception(
     "The sum loses its axis and meets the wrong one, and exp is not kept from overflowing",
-    fails=_all_but(SOFTMAX, "vector"),
+    fails=SOFTMAX.all_but("vector"),
     hints=(
         "One vector of small scores is right; a batch fails, or, where the sizes happen to be the same, the sums "
         "divide "
@@ -1392,7 +1386,7 @@ def softmax__clipped(o):
 
 @SOFTMAX.misconception(
     "The exponentials are not divided by their sum",
-    fails=_all_but(SOFTMAX),
+    fails=SOFTMAX.all_but(),
     hints=(
         "Your numbers are positive but do not sum to 1; large scores give infinity.",
         "exp makes scores positive. To make them probabilities they are to be divided by their sum.",
@@ -1405,7 +1399,7 @@ def softmax__not_normalised(o):
 
 @SOFTMAX.misconception(
     "The exponentials are divided by the largest one",
-    fails=_all_but(SOFTMAX),
+    fails=SOFTMAX.all_but(),
     hints=(
         "In each row your largest number is 1, so the row sums to more than 1.",
         "Taking off the largest score before exp makes the largest exp equal to 1. That is the shift; the division by "
@@ -1420,7 +1414,7 @@ def softmax__divided_by_largest(o):
 
 @SOFTMAX.misconception(
     "exp is missing: scores are divided by their sum",
-    fails=_all_but(SOFTMAX),
+    fails=SOFTMAX.all_but(),
     hints=(
         "Your rows sum to 1, but some of your numbers are negative or above 1.",
         "Scores may be negative, and so may their sum. exp makes them positive first.",
@@ -1433,7 +1427,7 @@ def softmax__no_exp(o):
 
 @SOFTMAX.misconception(
     "The sign of the scores is flipped",
-    fails=_all_but(SOFTMAX),
+    fails=SOFTMAX.all_but(),
     hints=(
         "Your rows sum to 1, but the lowest score gets the largest probability.",
         "The difference is taken the wrong way round: the largest score is taken from each score, not the other way.",
@@ -1447,7 +1441,7 @@ def softmax__sign_flipped(o):
 
 @SOFTMAX.misconception(
     "Powers of 2 are taken instead of powers of e",
-    fails=_all_but(SOFTMAX),
+    fails=SOFTMAX.all_but(),
     hints=(
         "Your rows sum to 1 and have the right order, but they are flatter than they should be.",
         "The base matters: powers of 2 act as if all scores were smaller.",
@@ -1461,7 +1455,7 @@ def softmax__base_two(o):
 
 @SOFTMAX.misconception(
     "Each score goes through a sigmoid of its own",
-    fails=_all_but(SOFTMAX),
+    fails=SOFTMAX.all_but(),
     hints=(
         "Each of your numbers lies between 0 and 1, but they do not sum to 1.",
         "A sigmoid answers one yes-or-no question per word. A softmax chooses one word among all: they must compete.",
@@ -1712,7 +1706,7 @@ CROSS_ENTROPY = Exercise(
 
 @CROSS_ENTROPY.misconception(
     "The softmax is applied twice",
-    fails=_all_but(CROSS_ENTROPY),
+    fails=CROSS_ENTROPY.all_but(),
     hints=(
         "Your loss barely depends on the logits; it stays near the logarithm of the vocabulary's size.",
         "Probabilities are treated as scores once more. All lie between 0 and 1, so a second softmax makes them nearly "
@@ -1728,7 +1722,7 @@ def cross_entropy__softmax_twice(logits, y, pad):
 
 @CROSS_ENTROPY.misconception(
     "The pads are counted",
-    fails=_all_but(CROSS_ENTROPY, "no_pads", "large_logits", "hopeless_word"),
+    fails=CROSS_ENTROPY.all_but("no_pads", "large_logits", "hopeless_word"),
     hints=(
         "Without pads you are right; with pads your loss depends on what the network says at padded positions.",
         "The mean is taken over all positions. A network would be praised for predicting pads, the easiest word of "
@@ -1743,7 +1737,7 @@ def cross_entropy__pads_counted(logits, y, pad):
 
 @CROSS_ENTROPY.misconception(
     "The pads are counted, and the logarithm of 0 is taken",
-    fails=_all_but(CROSS_ENTROPY, "no_pads", "large_logits"),
+    fails=CROSS_ENTROPY.all_but("no_pads", "large_logits"),
     hints=(
         "Your loss depends on what the network says at padded positions, and a very improbable word makes it infinite.",
         "Two things: the mean is taken over all positions; and the probability is rounded to 0 before its logarithm is "
@@ -1773,7 +1767,7 @@ def cross_entropy__mean_of_means(logits, y, pad):
 
 @CROSS_ENTROPY.misconception(
     "The mean of the sentences' means is taken, and the logarithm of 0",
-    fails=_all_but(CROSS_ENTROPY, "no_pads", "one_sentence", "large_logits"),
+    fails=CROSS_ENTROPY.all_but("no_pads", "one_sentence", "large_logits"),
     hints=(
         "With different lengths the words of short sentences count too much, and a very improbable word makes your "
         "loss "
@@ -1876,7 +1870,7 @@ def cross_entropy__tiny_number_in_log(logits, y, pad):
 
 @CROSS_ENTROPY.misconception(
     "The sum is divided by all positions, pads included",
-    fails=_all_but(CROSS_ENTROPY, "no_pads", "large_logits", "hopeless_word"),
+    fails=CROSS_ENTROPY.all_but("no_pads", "large_logits", "hopeless_word"),
     hints=(
         "Without pads you are right; with pads your loss is too small, the more so the more pads there are.",
         "The pads are masked out of the sum, but still counted below the line.",
@@ -1890,7 +1884,7 @@ def cross_entropy__divided_by_all(logits, y, pad):
 
 @CROSS_ENTROPY.misconception(
     "The sum is divided by all positions, and the logarithm of 0 is taken",
-    fails=_all_but(CROSS_ENTROPY, "no_pads", "large_logits"),
+    fails=CROSS_ENTROPY.all_but("no_pads", "large_logits"),
     hints=(
         "With pads your loss is too small, and a very improbable word makes it infinite.",
         "Two things: the pads are masked out of the sum, but still counted below the line; and a probability is "
@@ -1906,7 +1900,7 @@ def cross_entropy__divided_by_all_log_of_zero(logits, y, pad):
 
 @CROSS_ENTROPY.misconception(
     "The sum is divided by the number of sentences",
-    fails=_all_but(CROSS_ENTROPY),
+    fails=CROSS_ENTROPY.all_but(),
     hints=(
         "Your loss is several times too large: it is the loss of a sentence, not of a word.",
         "The sum over all words is divided by B. A long sentence then has a larger loss only because it is long.",
@@ -1920,7 +1914,7 @@ def cross_entropy__divided_by_sentences(logits, y, pad):
 
 @CROSS_ENTROPY.misconception(
     "The sum is not divided at all",
-    fails=_all_but(CROSS_ENTROPY),
+    fails=CROSS_ENTROPY.all_but(),
     hints=(
         "Your loss grows with the number of words: it is the sum, not the mean.",
         "With a sum a larger batch takes larger steps, and losses of different batches cannot be compared.",
@@ -1934,7 +1928,7 @@ def cross_entropy__summed(logits, y, pad):
 
 @CROSS_ENTROPY.misconception(
     "The minus sign is missing",
-    fails=_all_but(CROSS_ENTROPY),
+    fails=CROSS_ENTROPY.all_but(),
     hints=(
         "Your loss is negative: the right value with the wrong sign.",
         "Logarithms of probabilities are negative. Minimising them would make the right words as improbable as "
@@ -1950,7 +1944,7 @@ def cross_entropy__sign_missing(logits, y, pad):
 
 @CROSS_ENTROPY.misconception(
     "The loss is in bits",
-    fails=_all_but(CROSS_ENTROPY),
+    fails=CROSS_ENTROPY.all_but(),
     hints=(
         "Your loss is larger than it should be by a factor of 1.44.",
         "That is 1 / log 2: the logarithm has base 2. Both are used, but exp(loss) needs the natural logarithm.",
@@ -1965,7 +1959,7 @@ def cross_entropy__in_bits(logits, y, pad):
 
 @CROSS_ENTROPY.misconception(
     "The logarithm is missing",
-    fails=_all_but(CROSS_ENTROPY),
+    fails=CROSS_ENTROPY.all_but(),
     hints=(
         "Your loss lies between -1 and 0: it is the mean probability of the right words.",
         "Surprise is the logarithm of a probability. Without it a word that was thought impossible costs no more than "
@@ -1982,7 +1976,7 @@ def cross_entropy__no_log(logits, y, pad):
 
 @CROSS_ENTROPY.misconception(
     "The surprise is taken at the predicted word instead of the right one",
-    fails=_all_but(CROSS_ENTROPY),
+    fails=CROSS_ENTROPY.all_but(),
     hints=(
         "Your loss is too small, and apart from the pads it does not depend on y.",
         "The largest probability tells how sure the network is, not whether it is right. y says which one to look up.",
@@ -1997,7 +1991,7 @@ def cross_entropy__at_the_predicted_word(logits, y, pad):
 
 @CROSS_ENTROPY.misconception(
     "A position is left out when the network predicts a pad there",
-    fails=_all_but(CROSS_ENTROPY),
+    fails=CROSS_ENTROPY.all_but(),
     hints=(
         "Pads are counted, and some real words are not: those where the pad has the highest score.",
         "The mask is made from the predictions instead of from y. A network could escape the loss by predicting pads.",
@@ -2027,7 +2021,7 @@ def cross_entropy__pad_is_zero(logits, y, pad):
 
 @CROSS_ENTROPY.misconception(
     "The softmax runs over time instead of over the vocabulary",
-    fails=_all_but(CROSS_ENTROPY),
+    fails=CROSS_ENTROPY.all_but(),
     hints=(
         "Your loss is finite and looks harmless, but a change of the scores at one step changes the loss of the "
         "others.",
@@ -2043,7 +2037,7 @@ def cross_entropy__over_time(logits, y, pad):
 
 @CROSS_ENTROPY.misconception(
     "The targets are shifted by one",
-    fails=_all_but(CROSS_ENTROPY),
+    fails=CROSS_ENTROPY.all_but(),
     hints=(
         "Your loss compares the scores at each step with the word of the next step.",
         "Shifting is right where a language model predicts the next word of its own input. Here y already holds, at "

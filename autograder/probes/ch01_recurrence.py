@@ -9,22 +9,11 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from autograder.probe import integers, normal, probe
+from autograder.probe import gradients, integers, leaf, normal, probe
 from unrolled.recurrent import RNNParams
 
 B, k, E, T, H, V = 3, 5, 7, 9, 11, 13
 SAME = 5  # the one size of the naming probes
-
-
-def _gradients(rng: torch.Generator, out: torch.Tensor, **inputs: torch.Tensor) -> dict:
-    """The output, and the gradient of a randomly weighted sum of it with respect to each input."""
-    total = (out * torch.randn(out.shape, generator=rng)).sum()
-    gradients = torch.autograd.grad(total, list(inputs.values()), allow_unused=True)
-    return {"output": out} | {f"gradient of {name}": g for name, g in zip(inputs, gradients, strict=True)}
-
-
-def _leaf(rng: torch.Generator, *shape: int) -> torch.Tensor:
-    return normal(rng, *shape).requires_grad_()
 
 
 # ---- 1.1 pad_batch ----
@@ -113,8 +102,8 @@ def causal_conv1d_short(causal_conv1d, rng):
 
 @probe("causal_conv1d", "gradients reach x, W and b")
 def causal_conv1d_gradients(causal_conv1d, rng):
-    x, W, b = _leaf(rng, B, T, E), _leaf(rng, k, E, H), _leaf(rng, H)
-    return _gradients(rng, causal_conv1d(x, W, b), x=x, W=W, b=b)
+    x, W, b = leaf(rng, B, T, E), leaf(rng, k, E, H), leaf(rng, H)
+    return gradients(rng, causal_conv1d(x, W, b), x=x, W=W, b=b)
 
 
 @probe("causal_conv1d", "x, W and b are as they were after the call; x may be a transposed view")
@@ -163,9 +152,9 @@ def rnn_step_other_phi(rnn_step, rng):
 
 @probe("rnn_step", "gradients reach x, h and the parameters")
 def rnn_step_gradients(rnn_step, rng):
-    x, h, params = _leaf(rng, B, E), _leaf(rng, B, H), _params(rng, leaf=True)
+    x, h, params = leaf(rng, B, E), leaf(rng, B, H), _params(rng, leaf=True)
     out = rnn_step(x, h, params)
-    return _gradients(rng, out, x=x, h=h, W_xh=params.W_xh, W_hh=params.W_hh, b=params.b)
+    return gradients(rng, out, x=x, h=h, W_xh=params.W_xh, W_hh=params.W_hh, b=params.b)
 
 
 @probe("rnn_step", "x, h and the parameters are as they were after the call")
@@ -211,9 +200,9 @@ def rnn_forward_past_and_future(rnn_forward, rng):
 
 @probe("rnn_forward", "gradients reach x, h0 and the parameters through all steps")
 def rnn_forward_gradients(rnn_forward, rng):
-    x, h0, params = _leaf(rng, B, T, E), _leaf(rng, B, H), _params(rng, leaf=True)
+    x, h0, params = leaf(rng, B, T, E), leaf(rng, B, H), _params(rng, leaf=True)
     hs = rnn_forward(x, h0, params)
-    return _gradients(rng, hs, x=x, h0=h0, W_xh=params.W_xh, W_hh=params.W_hh, b=params.b)
+    return gradients(rng, hs, x=x, h0=h0, W_xh=params.W_xh, W_hh=params.W_hh, b=params.b)
 
 
 @probe("rnn_forward", "x, h0 and the parameters are as they were after the call; x may be a transposed view")
@@ -261,8 +250,8 @@ def softmax_uneven_rows(softmax, rng):
 
 @probe("softmax", "gradients reach the scores")
 def softmax_gradients(softmax, rng):
-    o = _leaf(rng, B, T, V)
-    return _gradients(rng, softmax(o), o=o)
+    o = leaf(rng, B, T, V)
+    return gradients(rng, softmax(o), o=o)
 
 
 @probe("softmax", "the scores are as they were after the call; they may be a transposed view")
@@ -394,7 +383,7 @@ def cross_entropy_hopeless_word(cross_entropy, rng):
 @probe("cross_entropy", "gradients reach the logits")
 def cross_entropy_gradients(cross_entropy, rng):
     logits = _logits(rng, 0).requires_grad_()
-    return _gradients(rng, cross_entropy(logits, _targets(rng, 0), 0), logits=logits)
+    return gradients(rng, cross_entropy(logits, _targets(rng, 0), 0), logits=logits)
 
 
 @probe("cross_entropy", "logits and y are as they were after the call; logits may be a transposed view")
