@@ -41,10 +41,12 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("grade", _grade, "Grade the submissions of a chapter in the course directory you are in.")
     sub.add_argument("chapter", metavar="CHAPTER")
     sub.add_argument("--student", help="only this student")
+    sub.add_argument("--all", action="store_true", help="grade again what has not changed, too")
     sub.add_argument("--no-sandbox", action="store_true", help="run student code without walls (it is recorded)")
     sub = command("grade-demo", _grade_demo, "Grade a made-up class and compare with the expected marks.")
     sub.add_argument("chapter", nargs="?", default="01_recurrence", metavar="CHAPTER")
     sub.add_argument("--keep", type=Path, metavar="DIR", help="keep the course directory here")
+    command("audit", _audit, "Verify the verdict log of the course directory you are in, and print it.")
     command("claims", _claims, "Print the outcome of every claim check of the executed chapters.")
     command("doctor", _doctor, "Say what this machine has and what is missing.")
     return parser
@@ -117,7 +119,7 @@ def _grade(options) -> int:
     from autograder.course_directory import grade_course
     from autograder.show import number
 
-    marks = grade_course(Path.cwd(), options.chapter, options.student, sandbox=not options.no_sandbox)
+    marks = grade_course(Path.cwd(), options.chapter, options.student, options.all, sandbox=not options.no_sandbox)
     exercises = list(dict.fromkeys(mark.exercise for mark in marks))
     table = Table("student", *exercises, "sum")
     for student in dict.fromkeys(mark.student for mark in marks):
@@ -150,6 +152,24 @@ def _grade_demo(options) -> int:
     people = len({row.student for row in rows})
     print(f"{people} submissions, {len(rows)} marks, {len(wrong)} differ from what was expected.")
     return 1 if wrong else 0
+
+
+def _audit(options) -> int:
+    from autograder.course_directory import require_course
+    from autograder.ledger import Ledger
+    from autograder.show import number
+
+    require_course(Path.cwd())
+    entries = list(Ledger(Path.cwd()).entries())
+    for entry in entries:
+        line = f"{entry['time']}  {entry['event']:8}  {entry['chapter']}  {entry['student']}  {entry['key'][:12]}"
+        if entry["event"] == "judged":
+            points = sum(result[1] for result in entry["verdicts"].values())
+            labels = ", ".join(f"{name} {label}" for name, (label, *_) in entry["verdicts"].items())
+            line += f"  {number(points)} points{'' if entry['sandbox'] else ' WITHOUT SANDBOX'}: {labels}"
+        print(line)
+    print(f"{len(entries)} entries, the chain is unbroken.")
+    return 0
 
 
 def _claims(options) -> int:

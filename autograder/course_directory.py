@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nbgrader.api import Gradebook
-from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
+from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from tqdm import tqdm
@@ -20,6 +20,8 @@ from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.course import Chapter, chapters
 from autograder.exercise import CourseError
+from autograder.intake import rebuild_file
+from autograder.ledger import Ledger, regrade_key
 from autograder.nbgrader_plugins import SECRET
 
 CONFIG = """\
@@ -74,21 +76,30 @@ def students(folder: Path, chapter: str) -> list[str]:
     return sorted(path.parent.name for path in (folder / "submitted").glob(f"*/{chapter}") if path.is_dir())
 
 
-def grade_course(folder: Path, chapter: str, only: str | None = None, sandbox: bool = True) -> list[Mark]:
-    """Grade every submission of a chapter into the gradebook, with progress, and return the marks."""
-    _require_course(folder)
+def grade_course(
+    folder: Path, chapter: str, only: str | None = None, everything: bool = False, sandbox: bool = True
+) -> list[Mark]:
+    """Grade the submissions of a chapter that are new or changed, with progress; the marks of all of them."""
+    require_course(folder)
     names = [name for name in students(folder, chapter) if only in (None, name)]
     if not names:
         who = f" by {only}" if only else ""
         raise CourseError(f"No submission of {chapter}{who} in {folder / 'submitted'}; collect some first.")
-    for name in tqdm(names, desc=f"grading {chapter}", unit="student", disable=None):
+    recorded = {} if everything else Ledger(folder).recorded_keys()
+    waiting = [name for name in names if recorded.get((name, chapter)) != _key(folder, chapter, name)]
+    for name in tqdm(waiting, desc=f"grading {chapter}", unit="student", disable=None):
         _run(Autograde, folder, chapter, student=name, sandbox=sandbox)
     return marks(folder, chapter, names)
 
 
-def feedback(folder: Path, chapter: str) -> None:
-    """nbgrader's feedback pages for a chapter."""
-    _run(GenerateFeedback, folder, chapter)
+def _key(folder: Path, chapter: str, student: str) -> str:
+    """The regrade key of what a student handed in; empty where the notebook is missing."""
+    slug = Chapter(chapter).slug
+    path = folder / "submitted" / student / chapter / f"{slug}.ipynb"
+    if not path.exists():
+        return ""
+    notebook = rebuild_file(path, folder / "release" / chapter / f"{slug}.ipynb", chapter)
+    return regrade_key(notebook, chapter)
 
 
 def marks(folder: Path, chapter: str, names: list[str]) -> list[Mark]:
@@ -113,7 +124,8 @@ def load_config(folder: Path) -> Config:
     return PyFileConfigLoader("nbgrader_config.py", path=str(folder)).load_config()
 
 
-def _require_course(folder: Path) -> None:
+def require_course(folder: Path) -> None:
+    """CourseError unless the folder was made by ``init_course``."""
     if not (folder / "nbgrader_config.py").exists():
         raise CourseError(f"{folder} is not a course directory; make one with `autograder init DIR` and work in it.")
 

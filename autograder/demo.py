@@ -13,7 +13,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.course import Chapter
-from autograder.course_directory import Mark, feedback, grade_course, init_course
+from autograder.course_directory import Mark, grade_course, init_course
 from autograder.exercise import Exercise
 from autograder.exercises import chapter_exercises
 from autograder.show import CLAIM
@@ -135,7 +135,6 @@ def run_demo(chapter: Chapter, folder: Path | None = None) -> list[Row]:
     for submission in made:
         hand_in(folder, chapter, submission)
     given = {(mark.student, mark.exercise): mark for mark in grade_course(folder, chapter.name)}
-    feedback(folder, chapter.name)
     return [_row(submission, exercise, given) for submission in made for exercise in submission.expected]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+import warnings
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from nbconvert.exporters import NotebookExporter
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
+from sqlalchemy.exc import SAWarning
 from traitlets import Bool
 from traitlets.config import Config
 
@@ -25,6 +27,7 @@ from autograder.build import nbgrader_config
 from autograder.exercise import CourseError, Verdict
 from autograder.grading import grade_notebook, secret_seeds
 from autograder.intake import rebuild_file
+from autograder.ledger import Ledger, regrade_key
 from autograder.respond import ForkServer
 
 SECRET = ".judge-secret"
@@ -33,6 +36,7 @@ SECRET = ".judge-secret"
 def configure(config: Config, root: str | Path) -> None:
     """Make a course directory's nbgrader grade with the judge."""
     _find_programs()
+    warnings.filterwarnings("ignore", category=SAWarning)  # of nbgrader's own session handling, about every submission
     config.merge(nbgrader_config(Path(root)))
     config.CourseDirectory.course_id = "unrolled"
     config.Autograde.exporter_class = SubmissionExporter
@@ -43,6 +47,7 @@ def configure(config: Config, root: str | Path) -> None:
         SaveHints,
         "nbgrader.preprocessors.AssignLatePenalties",
         "nbgrader.preprocessors.CheckCellMetadata",
+        NoteRecorded,
     ]
 
 
@@ -87,11 +92,13 @@ class Judge(NbGraderPreprocessor):
 
     def preprocess(self, nb, resources):
         chapter, student = resources["nbgrader"]["assignment"], resources["nbgrader"]["student"]
-        secret = read_secret(Path(CourseDirectory(config=self.config).root))
+        root = Path(CourseDirectory(config=self.config).root)
+        secret, key = read_secret(root), regrade_key(nb, chapter)
         seeds = secret_seeds(secret, student, nb)
         server = server_for(chapter, self.sandbox)
         verdicts = {verdict.exercise: verdict for verdict in grade_notebook(nb, chapter, seeds, server)}
-        resources["unrolled"] = verdicts
+        Ledger(root).judged(student, chapter, key, list(verdicts.values()), self.sandbox)
+        resources["unrolled"], resources["regrade_key"] = verdicts, key
         nb.metadata["unrolled"] = {
             "sandbox": self.sandbox,
             "verdicts": {v.exercise: v.label for v in verdicts.values()},
@@ -125,6 +132,15 @@ class SaveHints(NbGraderPreprocessor):
                 )
                 comment.auto_comment = comment_text(verdict)
             gradebook.db.commit()
+        return nb, resources
+
+
+class NoteRecorded(NbGraderPreprocessor):
+    """Note in the verdict log that the gradebook has this submission; must stand last."""
+
+    def preprocess(self, nb, resources):
+        where, root = resources["nbgrader"], Path(CourseDirectory(config=self.config).root)
+        Ledger(root).recorded(where["student"], where["assignment"], resources["regrade_key"])
         return nb, resources
 
 

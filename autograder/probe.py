@@ -46,19 +46,20 @@ def probes_of(module, exercise: str) -> tuple[Probe, ...]:
 
 def observe(probe: Probe, functions: dict[str, Callable], seed: int, dtype: str = "float64"):
     """Run a probe: a dict of named values in canonical form, or Raised."""
-    before = torch.get_default_dtype()
+    before, state = torch.get_default_dtype(), torch.get_rng_state()
     torch.set_default_dtype(getattr(torch, dtype))
+    torch.default_generator.manual_seed(seed)
     rng = torch.Generator().manual_seed(seed)
     try:
-        with warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            torch.manual_seed(seed)
             seen = probe.run(**{name: functions[name] for name in probe.functions}, rng=rng)
             return {name: canonical(value) for name, value in seen.items()}
     except Exception as error:
         return Raised(type(error).__name__, str(error)[:300])
     finally:
         torch.set_default_dtype(before)
+        torch.set_rng_state(state)
 
 
 def normal(rng: torch.Generator, *shape: int) -> torch.Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from html import escape
 
 from autograder.exercise import Verdict
@@ -36,7 +37,7 @@ def text(verdict: Verdict, hints: int = 1, notes: tuple[str, ...] = ()) -> str:
     """The verdict for a terminal."""
     lines = [headline(verdict)]
     if verdict.message and verdict.kind != "correct":
-        lines.append(f"  {verdict.message}")
+        lines.append(_wrapped(verdict.message))
     for item in verdict.properties:
         mark = "○" if verdict.kind == "not-attempted" else "✓" if item.passed else "✗"
         lines.append(f"  {mark} {item.title}")
@@ -44,11 +45,15 @@ def text(verdict: Verdict, hints: int = 1, notes: tuple[str, ...] = ()) -> str:
             note = f"  ({item.note})" if item.note else ""
             lines.append(f"      expected {item.expected}, got {item.got}{note}")
     for level, hint in enumerate(verdict.hints[:hints], 1):
-        lines.append(f"  Hint {level}: {hint}")
+        lines.append(_wrapped(f"Hint {level}: {hint}"))
     if len(verdict.hints) > hints:
         lines.append(f"  For the next hint: check({verdict.exercise}, hints={hints + 1})")
-    lines += [f"  Note: {note}" for note in notes]
+    lines += [_wrapped(f"Note: {note}") for note in notes]
     return "\n".join(lines)
+
+
+def _wrapped(sentence: str) -> str:
+    return textwrap.fill(sentence, 88, initial_indent="  ", subsequent_indent="    ")
 
 
 def html(verdict: Verdict, hints: int = 1, notes: tuple[str, ...] = ()) -> str:

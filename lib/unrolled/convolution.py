@@ -10,7 +10,8 @@ from torch import Tensor, nn
 def causal_conv1d(x: Tensor, W: Tensor, b: Tensor) -> Tensor:
     r"""Slide one filter along time; the output at t sees x up to t and nothing later.
 
-    $$ y_t = b + \sum_{j=0}^{k-1} x_{t-j}\, W_{k-1-j}, \qquad x_s = 0 \text{ for } s < 1 $$ (eq-causal-conv)
+    $$ y_t = b + \sum_{j=0}^{k-1} x_{t-j}\, W_{k-1-j},
+       \qquad x_s = 0 \text{ for } s < 1 $$ (eq-causal-conv)
 
     The last slice of the filter, ``W[-1]``, meets the present input and ``W[0]`` the oldest one.
 

@@ -15,7 +15,8 @@ def softmax(o: Tensor) -> Tensor:
         o: (..., V) scores of any size; exp of them may overflow, the result must not.
 
     Returns:
-        (..., V) numbers between 0 and 1 that sum to 1 over the last axis. Gradients reach o; o is not changed.
+        (..., V) numbers between 0 and 1 that sum to 1 over the last axis. Gradients reach o;
+        o is not changed.
 
     Built in chapter 1.
 
@@ -33,14 +34,15 @@ def cross_entropy(logits: Tensor, y: Tensor, pad: int) -> Tensor:
        \hat y_{bt} = \text{softmax}(o_{bt}) $$ (eq-cross-entropy)
 
     Args:
-        logits: (B, T, V) scores o, before any softmax; they may be so large that exp of them overflows, and so far
-            apart that a probability is rounded to 0. The loss stays finite all the same.
+        logits: (B, T, V) scores o, before any softmax; they may be so large that exp of them
+            overflows, and so far apart that a probability is rounded to 0. The loss stays
+            finite all the same.
         y: (B, T) the right ids; positions that hold ``pad`` do not count.
         pad: the id that marks padding.
 
     Returns:
-        A scalar: the sum over the n real tokens of the batch, divided by n. Gradients reach the logits; neither
-            logits nor y is changed.
+        A scalar: the sum over the n real tokens of the batch, divided by n. Gradients reach the
+        logits; neither logits nor y is changed.
 
     Built in chapter 1.
 

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 def leaky_average(x: Tensor, keep: float) -> Tensor:
     r"""The smallest recurrence: keep a share of the old state, take the rest from the input.
 
-    $$ m_t = \text{keep} \cdot m_{t-1} + (1 - \text{keep}) \cdot x_t, \qquad m_0 = 0 $$ (eq-leaky-average)
+    $$ m_t = \text{keep} \cdot m_{t-1} + (1 - \text{keep}) \cdot x_t,
+       \qquad m_0 = 0 $$ (eq-leaky-average)
 
     Args:
         x: (T,) inputs.
@@ -50,15 +51,17 @@ def rnn_step(x: Tensor, h: Tensor, params: RNNParams) -> Tensor:
     Args:
         x: (B, E) the inputs of this step, one row per sequence.
         h: (B, H) the states after the step before.
-        params: W_xh (H, E), W_hh (H, H), b (H,) and the nonlinearity phi (tanh unless said otherwise).
+        params: W_xh (H, E), W_hh (H, H), b (H,) and the nonlinearity phi (tanh unless said
+            otherwise).
 
     Returns:
         (B, H) the new states. Gradients reach x, h and the parameters; none of them is changed.
 
     Built in chapter 1.
 
-    >>> params = RNNParams(W_xh=torch.tensor([[1.0]]), W_hh=torch.tensor([[0.5]]), b=torch.tensor([0.0]))
-    >>> round(rnn_step(torch.tensor([[1.0]]), torch.tensor([[2.0]]), params).item(), 4)  # tanh(1 + 0.5 * 2)
+    >>> params = RNNParams(W_xh=torch.eye(1), W_hh=torch.tensor([[0.5]]), b=torch.zeros(1))
+    >>> x, h = torch.tensor([[1.0]]), torch.tensor([[2.0]])
+    >>> round(rnn_step(x, h, params).item(), 4)  # tanh(1 + 0.5 * 2)
     0.964
     """
     # eq-rnn-step
@@ -68,7 +71,7 @@ def rnn_step(x: Tensor, h: Tensor, params: RNNParams) -> Tensor:
 def rnn_forward(x: Tensor, h0: Tensor, params: RNNParams) -> Tensor:
     r"""Run the recurrence over whole sequences and return every state.
 
-    $$ h_t = \text{rnn\_step}(x_t, h_{t-1}), \qquad t = 1, \dots, T $$ (eq-rnn-forward)
+    $$ h_t = \mathrm{rnn\_step}(x_t, h_{t-1}), \qquad t = 1, \dots, T $$ (eq-rnn-forward)
 
     Args:
         x: (B, T, E) inputs.
@@ -76,13 +79,14 @@ def rnn_forward(x: Tensor, h0: Tensor, params: RNNParams) -> Tensor:
         params: as in ``rnn_step``.
 
     Returns:
-        hs: (B, T, H) the states after steps 1 to T; h0 is not among them. Gradients reach x, h0 and the parameters
-            through all steps; none of them is changed.
+        hs: (B, T, H) the states after steps 1 to T; h0 is not among them. Gradients reach x, h0
+            and the parameters through all steps; none of them is changed.
 
     Built in chapter 1.
 
-    >>> params = RNNParams(torch.eye(1), torch.eye(1), torch.zeros(1), phi=lambda a: a)  # a running sum
-    >>> rnn_forward(torch.tensor([[[1.0], [2.0], [3.0]]]), torch.zeros(1, 1), params).flatten().tolist()
+    >>> params = RNNParams(torch.eye(1), torch.eye(1), torch.zeros(1), phi=lambda a: a)
+    >>> x = torch.tensor([[[1.0], [2.0], [3.0]]])
+    >>> rnn_forward(x, torch.zeros(1, 1), params).flatten().tolist()  # a running sum
     [1.0, 3.0, 6.0]
     """
     h, hs = h0, []
@@ -93,18 +97,20 @@ def rnn_forward(x: Tensor, h0: Tensor, params: RNNParams) -> Tensor:
 
 
 def from_torch_rnn(module: nn.RNN) -> RNNParams:
-    r"""Read the parameters of a one-layer ``nn.RNN``, so that ``rnn_forward`` computes what the module does.
+    r"""Read the parameters of a one-layer ``nn.RNN``, so that ``rnn_forward`` does the same.
 
     torch writes the step with two biases and names the weights after source and target:
 
     $$ h_t = \varphi(W_{ih}\, x_t + b_{ih} + W_{hh}\, h_{t-1} + b_{hh}) $$ (eq-torch-rnn)
 
     Args:
-        module: a one-layer, one-directional nn.RNN with ``nonlinearity`` "tanh" or "relu". Its tensors are
-            ``weight_ih_l0`` (H, E), ``weight_hh_l0`` (H, H), ``bias_ih_l0`` (H,) and ``bias_hh_l0`` (H,).
+        module: a one-layer, one-directional nn.RNN with ``nonlinearity`` "tanh" or "relu".
+            Its tensors are ``weight_ih_l0`` (H, E), ``weight_hh_l0`` (H, H), ``bias_ih_l0`` (H,)
+            and ``bias_hh_l0`` (H,).
 
     Returns:
-        RNNParams whose phi is ``torch.tanh`` or ``torch.relu``, as the module says. The module is not changed.
+        RNNParams whose phi is ``torch.tanh`` or ``torch.relu``, as the module says. The module
+        is not changed.
 
     Built in chapter 1.
 

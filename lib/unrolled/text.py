@@ -50,16 +50,19 @@ class Vocabulary:
 def pad_batch(seqs: list[list[int]], pad: int) -> tuple[Tensor, Tensor, Tensor]:
     r"""Make one rectangle of sequences that differ in length.
 
-    Row $b$ holds sequence $b$ from the left, then as many pads as it takes to reach the longest length $T$.
+    Row $b$ holds sequence $b$ from the left, then as many pads as it takes to reach the
+    longest length $T$.
 
     Args:
-        seqs: B lists of token ids; none is longer than T, one of them has length T. The lists are not changed.
+        seqs: B lists of token ids; none is longer than T, one of them has length T. The lists
+            are not changed.
         pad: the id that fills the rest of a row.
 
     Returns:
         ids: (B, T) int64, padded on the right.
         lengths: (B,) int64, the number of real tokens in each row.
-        mask: (B, T) bool, True where ids holds a real token. A real token may have the same id as the pad.
+        mask: (B, T) bool, True where ids holds a real token. A real token may have the same id
+            as the pad.
 
     Built in chapter 1.
 

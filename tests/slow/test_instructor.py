@@ -104,9 +104,23 @@ def test_plain_nbgrader_and_ours_give_the_same_scores(readme_course, tmp_path):
     assert ours == theirs and len(ours) == 3 * len(chapter_exercises(CHAPTER.name))
 
 
-def test_grading_again_changes_nothing(readme_course):
-    before = marks(readme_course, CHAPTER.name, ["bob"])
+def test_grading_again_changes_nothing_and_skips_what_is_done(readme_course):
+    before, log = marks(readme_course, CHAPTER.name, ["bob"]), readme_course / "verdicts.log"
+    size = log.stat().st_size
     assert grade_course(readme_course, CHAPTER.name, "bob") == before
+    assert log.stat().st_size == size
+    assert grade_course(readme_course, CHAPTER.name, "bob", everything=True) == before
+    assert log.stat().st_size > size
+    done = run("autograder audit", readme_course)
+    assert done.returncode == 0 and "the chain is unbroken" in done.stdout and "misconception:" in done.stdout
+
+
+def test_what_was_judged_but_not_recorded_is_graded_again(readme_course):
+    before, log = marks(readme_course, CHAPTER.name, ["ada", "bob", "cyd"]), readme_course / "verdicts.log"
+    log.write_bytes(log.read_bytes()[:-20])  # as a kill would leave it
+    (readme_course / "autograded" / "bob" / CHAPTER.name / "recurrence.ipynb").unlink()
+    assert grade_course(readme_course, CHAPTER.name) == before
+    assert (readme_course / "autograded" / "bob" / CHAPTER.name / "recurrence.ipynb").exists()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,116 @@
+"""The verdict log of a course: append-only, one line per event, each line chained to the one before by its hash.
+
+A verdict is on disk here before it goes into the gradebook, and a second line says that the gradebook has it. So a
+grader that is killed at any point finds out what is left to do, and a changed line is noticed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import importlib.metadata
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+import unrolled
+from autograder.exercise import CourseError, Verdict
+from autograder.exercises import chapter_modules
+
+NAME = "verdicts.log"
+START = "0" * 64
+TAIL = 2**20  # far more than the longest line
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The log in a course directory."""
+
+    root: Path
+
+    @property
+    def path(self) -> Path:
+        return self.root / NAME
+
+    def judged(self, student: str, chapter: str, key: str, verdicts: list[Verdict], sandbox: bool) -> None:
+        """Put verdicts on disk, before the gradebook hears of them."""
+        results = {v.exercise: [v.label, v.points, v.max_points] for v in verdicts}
+        self._append(event="judged", student=student, chapter=chapter, key=key, sandbox=sandbox, verdicts=results)
+
+    def recorded(self, student: str, chapter: str, key: str) -> None:
+        """Note that the gradebook holds the verdicts of this key."""
+        self._append(event="recorded", student=student, chapter=chapter, key=key)
+
+    def recorded_keys(self) -> dict[tuple[str, str], str]:
+        """(student, chapter) -> the key of what the gradebook took last."""
+        entries = (entry for entry in self.entries() if entry["event"] == "recorded")
+        return {(entry["student"], entry["chapter"]): entry["key"] for entry in entries}
+
+    def entries(self) -> Iterator[dict]:
+        """All events in order; CourseError at the first line that does not continue the chain."""
+        previous = START
+        for number, line in enumerate(self._lines(), 1):
+            try:
+                entry = json.loads(line)
+                found = entry.pop("hash")
+            except (ValueError, KeyError, TypeError, AttributeError):
+                raise CourseError(f"{self.path}, line {number}: not an entry of the verdict log.") from None
+            if entry.get("previous") != previous or found != _digest(entry):
+                raise CourseError(f"{self.path}, line {number}: the chain is broken here; this line was changed.")
+            previous = found
+            yield entry
+
+    def _lines(self) -> list[bytes]:
+        """The complete lines; one that a kill cut off does not count."""
+        return self.path.read_bytes().split(b"\n")[:-1] if self.path.exists() else []
+
+    def _append(self, **entry) -> None:
+        with os.fdopen(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)  # one writer at a time
+            start = max(0, file.seek(0, os.SEEK_END) - TAIL)
+            file.seek(start)
+            data = file.read()
+            complete = data.rfind(b"\n") + 1  # what follows was cut off by a kill
+            lines = data[:complete].splitlines()
+            previous = json.loads(lines[-1])["hash"] if lines else START
+            file.truncate(start + complete)
+            file.seek(start + complete)
+            entry |= {"time": datetime.now(UTC).isoformat(timespec="seconds"), "previous": previous}
+            file.write(json.dumps(entry | {"hash": _digest(entry)}, sort_keys=True).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _digest(entry: dict) -> str:
+    return hashlib.sha256(json.dumps(entry, sort_keys=True).encode()).hexdigest()
+
+
+def regrade_key(notebook: NotebookNode, chapter: str) -> str:
+    """What a verdict depends on: the handed-in sources, the exercises, the library, the grader, the environment."""
+    digest = hashlib.sha256(course_fingerprint(chapter).encode())
+    for cell in notebook.cells:
+        meta = cell.metadata.get("nbgrader", {})
+        if meta.get("solution"):
+            digest.update(f"{meta['grade_id']}\0{cell.source}\0".encode("utf8", "surrogatepass"))
+    digest.update(str(notebook.metadata.get("unrolled", {}).get("refused")).encode())
+    return digest.hexdigest()
+
+
+@cache
+def course_fingerprint(chapter: str) -> str:
+    """One hash of everything on our side that a verdict of this chapter depends on."""
+    here, library = Path(__file__).parent, Path(unrolled.__file__).parent
+    module = chapter_modules()[chapter].__name__.rsplit(".", 1)[-1]
+    own = [*sorted(here.glob("*.py")), here / "exercises" / f"{module}.py", here / "probes" / f"{module}.py"]
+    digest = hashlib.sha256()
+    for path in [*own, *sorted(library.rglob("*.py"))]:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    for package in ("torch", "numpy", "nbgrader"):
+        digest.update(f"{package} {importlib.metadata.version(package)}".encode())
+    return digest.hexdigest()

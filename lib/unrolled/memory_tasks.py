@@ -1,0 +1,139 @@
+"""Generated languages that need a memory (chapter 4): recall a symbol, count letters, agree with a distant subject."""
+
+from __future__ import annotations
+
+import random
+
+import torch
+from torch import Tensor, nn
+
+from unrolled.readers import Reader
+
+# ---- recall: what was the first symbol? ----
+
+SYMBOLS, NOISE = 2, 8  # ids 0 and 1 are to be remembered, ids 2 to 9 are to be ignored
+
+
+def recall_batch(n: int, distance: int, rng: torch.Generator) -> tuple[Tensor, Tensor]:
+    """n sequences: one symbol to remember, then ``distance`` random symbols that say nothing about it.
+
+    Returns:
+        ids: (n, 1 + distance).
+        y: (n,) the first symbol, which is asked for after the last step.
+
+    >>> ids, y = recall_batch(4, 7, torch.Generator().manual_seed(0))
+    >>> ids.shape, torch.equal(ids[:, 0], y), bool((ids[:, 1:] >= 2).all())
+    (torch.Size([4, 8]), True, True)
+    """
+    y = torch.randint(0, SYMBOLS, (n,), generator=rng)
+    noise = torch.randint(SYMBOLS, SYMBOLS + NOISE, (n, distance), generator=rng)
+    return torch.cat([y[:, None], noise], dim=1), y
+
+
+def learn_recall(
+    kind: str, keep: float | None, distance: int, seed: int, *, lr: float = 3e-3, steps: int = 600, H: int = 32
+) -> tuple[float, int]:
+    """Train a reader to recall over ``distance`` steps, on new sequences all the time; stop early when it is solved.
+
+    Returns:
+        accuracy: on 1,000 new sequences; a coin toss gives 0.5.
+        taken: how many training steps it took.
+    """
+    torch.manual_seed(seed)
+    rng = torch.Generator().manual_seed(seed)
+    model = Reader(kind, SYMBOLS + NOISE, 16, H, SYMBOLS, keep)
+    optimizer, recent = torch.optim.Adam(model.parameters(), lr=lr), 0.0
+    for taken in range(1, steps + 1):  # noqa: B007
+        ids, y = recall_batch(32, distance, rng)
+        scores = model(ids)[:, -1]
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(scores, y).backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        recent = 0.9 * recent + 0.1 * (scores.argmax(-1) == y).double().mean().item()
+        if recent > 0.99:
+            break
+    ids, y = recall_batch(1000, distance, rng)
+    with torch.no_grad():
+        return (model(ids)[:, -1].argmax(-1) == y).double().mean().item(), taken
+
+
+# ---- counting: a^n b^n ----
+
+START, A, B, END = range(4)
+
+
+def anbn(n: int) -> list[int]:
+    """The word a^n b^n between its marks.
+
+    >>> anbn(2)
+    [0, 1, 1, 2, 2, 3]
+    """
+    return [START] + [A] * n + [B] * n + [END]
+
+
+def counts_right(model: nn.Module, n: int) -> bool:
+    """True if, reading a^n b^n, the model expects a b after each b but the last, and the end after the last b."""
+    word = torch.tensor([anbn(n)])
+    with torch.no_grad():
+        expected = model(word[:, :-1]).argmax(-1)[0]
+    return torch.equal(expected[n + 1 :], word[0, n + 2 :])
+
+
+def learn_counting(kind: str, seed: int, *, longest: int = 12, steps: int = 2000, H: int = 10) -> Reader:
+    """Train a reader to expect the next letter in the words a^n b^n, n = 1 to ``longest``."""
+    torch.manual_seed(seed)
+    model = Reader(kind, 4, 4, H, 4)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    T = 2 * longest + 2
+    ids = torch.tensor([anbn(n) + [END] * (T - 2 * n - 2) for n in range(1, longest + 1)])  # (longest, T)
+    real = torch.arange(1, T) < torch.tensor([2 * n + 2 for n in range(1, longest + 1)])[:, None]
+    for step in range(steps):
+        scores = model(ids[:, :-1])
+        loss = nn.functional.cross_entropy(scores[real], ids[:, 1:][real])
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        if step % 50 == 49 and step > steps // 2 and all(counts_right(model, n) for n in range(1, longest + 1)):
+            break
+    return model
+
+
+# ---- agreement: the flights the airline was cancelling were full ----
+
+NOUNS = {
+    "sg": "flight airline pilot passenger gate train captain ticket airport guard".split(),
+    "pl": "flights airlines pilots passengers gates trains captains tickets airports guards".split(),
+}
+VERB = {"sg": "was", "pl": "were"}
+DOING = "cancelling watching calling helping ignoring following".split()
+BEING = "full late cheap empty loud early".split()
+PLACE = "near behind beside".split()
+
+
+def agreement_sentence(nouns: int, rng: random.Random) -> tuple[list[str], int, bool]:
+    """A sentence whose subject and verb are kept apart by a clause with so many other nouns.
+
+    Args:
+        nouns: how many nouns stand between subject and main verb: 0 gives "the flights were full", 1 "the flights
+            the airline was cancelling were full"; each further one adds "near the gate" to the noun of the clause.
+        rng: the source of randomness.
+
+    Returns:
+        sentence: its words.
+        place: the place of the main verb in it.
+        plural: whether the subject is.
+
+    >>> " ".join(agreement_sentence(1, random.Random(9))[0])
+    'the trains the guard was calling were full'
+    """
+    subject = rng.choice(("sg", "pl"))
+    sentence = ["the", rng.choice(NOUNS[subject])]
+    if nouns:
+        number = rng.choice(("sg", "pl"))
+        sentence += ["the", rng.choice(NOUNS[number])]
+        for _ in range(nouns - 1):
+            sentence += [rng.choice(PLACE), "the", rng.choice(NOUNS[rng.choice(("sg", "pl"))])]
+        sentence += [VERB[number], rng.choice(DOING)]
+    return [*sentence, VERB[subject], rng.choice(BEING)], len(sentence), subject == "pl"
