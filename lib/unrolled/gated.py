@@ -24,6 +24,22 @@ class Peepholes(NamedTuple):
     w_co: Tensor  # (H,)
 
 
+class TorchLSTM(NamedTuple):
+    """The four tensors of a one-layer ``nn.LSTM``, in the order of its ``parameters()``: blocks i, f, g, o."""
+
+    weight_ih: Tensor  # (4H, E)
+    weight_hh: Tensor  # (4H, H)
+    bias_ih: Tensor  # (4H,) torch adds
+    bias_hh: Tensor  # (4H,) its two biases
+
+    def module(self) -> nn.LSTM:
+        """An nn.LSTM, batch first, with copies of these tensors."""
+        H, E = self.weight_hh.shape[1], self.weight_ih.shape[1]
+        lstm = nn.LSTM(E, H, batch_first=True, dtype=self.weight_ih.dtype)
+        lstm.load_state_dict(dict(zip(lstm.state_dict(), self, strict=True)))
+        return lstm
+
+
 class GRUParams(NamedTuple):
     """The parameters of a GRU layer: three blocks of H rows each, in the order u, r, candidate of deck 002."""
 
@@ -136,11 +152,10 @@ def gru_step(x: Tensor, h: Tensor, params: GRUParams, reset: str = "before") -> 
     U_x, R_x, N_x = (x @ params.W_x.T + params.b).chunk(3, dim=-1)
     W_u, W_r, W_n = params.W_h.chunk(3)
     u, r = torch.sigmoid(U_x + h @ W_u.T), torch.sigmoid(R_x + h @ W_r.T)  # eq-gru-gates
-    if reset == "before":
-        n = torch.tanh(N_x + (r * h) @ W_n.T)  # eq-gru-before
-    else:
-        n = torch.tanh(N_x + r * (h @ W_n.T + params.b_h))  # eq-gru-after
-    return (1 - u) * h + u * n  # eq-gru-state
+    from_h = (r * h) @ W_n.T  # eq-gru-before
+    if reset == "after":
+        from_h = r * (h @ W_n.T + params.b_h)  # eq-gru-after
+    return (1 - u) * h + u * torch.tanh(N_x + from_h)  # eq-gru-state
 
 
 def lstm_forward(x: Tensor, h: Tensor, c: Tensor, params: LSTMParams) -> tuple[Tensor, Tensor, Gates]:

@@ -5,36 +5,40 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from unrolled.gated import Gates, GRUParams, LSTMParams
+from unrolled.gated import Gates, GRUParams, LSTMParams, TorchLSTM
 
 
-def to_torch_lstm(params: LSTMParams) -> nn.LSTM:
-    r"""A one-layer ``nn.LSTM`` that computes what ``lstm_step`` computes with these parameters.
+def to_torch_lstm(params: LSTMParams) -> TorchLSTM:
+    r"""The tensors that make ``nn.LSTM`` compute what ``lstm_step`` computes with these parameters.
 
-    torch stacks its blocks in the order i, f, g, o, and has two biases that are added.
+    torch stacks its blocks in the order i, f, g, o, and has two biases, which it adds.
 
     Args:
         params: W_x (4H, E), W_h (4H, H), b (4H,), blocks in the order f, g, i, o. Not changed.
 
     Returns:
-        nn.LSTM with ``batch_first=True``. Its tensors are ``weight_ih_l0`` (4H, E),
-        ``weight_hh_l0`` (4H, H), ``bias_ih_l0`` (4H,) and ``bias_hh_l0`` (4H,).
+        TorchLSTM: weight_ih (4H, E), weight_hh (4H, H), bias_ih (4H,), bias_hh (4H,).
 
     Built in chapter 4.
 
     >>> params = LSTMParams(torch.randn(20, 3), torch.randn(20, 5), torch.randn(20))
-    >>> module = to_torch_lstm(params)
-    >>> module.input_size, module.hidden_size, torch.equal(module.weight_ih_l0[:5], params.W_x[10:15])
-    (3, 5, True)
+    >>> weights = to_torch_lstm(params)
+    >>> torch.equal(weights.weight_ih[:5], params.W_x[10:15])  # i stands first there, third here
+    True
     """
-    H, E = params.W_h.shape[1], params.W_x.shape[1]
-    module = nn.LSTM(E, H, batch_first=True)
-    with torch.no_grad():
-        for name, ours in (("weight_ih_l0", params.W_x), ("weight_hh_l0", params.W_h), ("bias_ih_l0", params.b)):
-            f, g, i, o = ours.chunk(4)
-            getattr(module, name).copy_(torch.cat([i, f, g, o]))
-        module.bias_hh_l0.zero_()
-    return module
+    weight_ih, weight_hh, bias_ih = (torch.cat([i, f, g, o]) for f, g, i, o in (ours.chunk(4) for ours in params))
+    return TorchLSTM(weight_ih, weight_hh, bias_ih, torch.zeros_like(bias_ih))
+
+
+def from_torch_lstm(module: nn.LSTM) -> LSTMParams:
+    """The way back: a one-layer ``nn.LSTM`` as parameters for ``lstm_step``, blocks f, g, i, o.
+
+    >>> params = LSTMParams(torch.randn(20, 3), torch.randn(20, 5), torch.randn(20))
+    >>> all(map(torch.equal, from_torch_lstm(to_torch_lstm(params).module()), params))
+    True
+    """
+    theirs = module.weight_ih_l0, module.weight_hh_l0, module.bias_ih_l0 + module.bias_hh_l0
+    return LSTMParams(*(torch.cat([f, g, i, o]) for i, f, g, o in (tensor.chunk(4) for tensor in theirs)))
 
 
 def from_torch_gru(module: nn.GRU) -> GRUParams:
@@ -66,29 +70,27 @@ def from_torch_gru(module: nn.GRU) -> GRUParams:
     return GRUParams(W_x, W_h, torch.cat([-(bz + cz), br + cr, bn]), cn)
 
 
-def init_forget_bias(lstm: nn.LSTM, b: float) -> nn.LSTM:
-    """Let every forget gate of an LSTM start at the bias b, in place.
+def init_forget_bias(weights: TorchLSTM, b: float) -> TorchLSTM:
+    """The same weights, but every forget gate starts at the bias b.
 
     Args:
-        lstm: an nn.LSTM of one or more layers. Layer k has ``bias_ih_l{k}`` and ``bias_hh_l{k}``, both (4H,),
-            blocks in the order i, f, g, o; torch adds the two.
-        b: the bias that each forget gate is to have *in effect*.
+        weights: weight_ih (4H, E), weight_hh (4H, H), bias_ih (4H,), bias_hh (4H,), blocks in the
+            order i, f, g, o. Not changed.
+        b: the bias that each forget gate is to have *in effect*: torch adds bias_ih and bias_hh.
 
     Returns:
-        The same lstm. Nothing but the forget biases is changed; every parameter still learns.
+        TorchLSTM: new tensors; nothing but the forget biases differs.
 
     Built in chapter 4.
 
-    >>> lstm = init_forget_bias(nn.LSTM(2, 3), 5.0)
-    >>> (lstm.bias_ih_l0 + lstm.bias_hh_l0)[3:6].tolist()
+    >>> weights = init_forget_bias(TorchLSTM(*nn.LSTM(2, 3).parameters()), 5.0)
+    >>> (weights.bias_ih + weights.bias_hh)[3:6].tolist()
     [5.0, 5.0, 5.0]
     """
-    H = lstm.hidden_size
-    with torch.no_grad():
-        for layer in range(lstm.num_layers):
-            getattr(lstm, f"bias_ih_l{layer}")[H : 2 * H] = b
-            getattr(lstm, f"bias_hh_l{layer}")[H : 2 * H] = 0
-    return lstm
+    H = weights.weight_hh.shape[1]
+    weight_ih, weight_hh, bias_ih, bias_hh = (tensor.detach().clone() for tensor in weights)
+    bias_ih[H : 2 * H], bias_hh[H : 2 * H] = b, 0
+    return TorchLSTM(weight_ih, weight_hh, bias_ih, bias_hh)
 
 
 def direct_cell_gradient(gates: Gates) -> Tensor:

@@ -8,6 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from unrolled.readers import Reader
+from unrolled.text import Vocabulary, pad_batch, words
+from unrolled.training import train
 
 # ---- recall: what was the first symbol? ----
 
@@ -72,11 +74,11 @@ def anbn(n: int) -> list[int]:
     return [START] + [A] * n + [B] * n + [END]
 
 
+@torch.no_grad()
 def counts_right(model: nn.Module, n: int) -> bool:
     """True if, reading a^n b^n, the model expects a b after each b but the last, and the end after the last b."""
     word = torch.tensor([anbn(n)])
-    with torch.no_grad():
-        expected = model(word[:, :-1]).argmax(-1)[0]
+    expected = model(word[:, :-1]).argmax(-1)[0]
     return torch.equal(expected[n + 1 :], word[0, n + 2 :])
 
 
@@ -103,13 +105,13 @@ def learn_counting(kind: str, seed: int, *, longest: int = 12, steps: int = 2000
 # ---- agreement: the flights the airline was cancelling were full ----
 
 NOUNS = {
-    "sg": "flight airline pilot passenger gate train captain ticket airport guard".split(),
-    "pl": "flights airlines pilots passengers gates trains captains tickets airports guards".split(),
+    "sg": words("flight airline pilot passenger gate train captain ticket airport guard"),
+    "pl": words("flights airlines pilots passengers gates trains captains tickets airports guards"),
 }
 VERB = {"sg": "was", "pl": "were"}
-DOING = "cancelling watching calling helping ignoring following".split()
-BEING = "full late cheap empty loud early".split()
-PLACE = "near behind beside".split()
+DOING = words("cancelling watching calling helping ignoring following")
+BEING = words("full late cheap empty loud early")
+PLACE = words("near behind beside")
 
 
 def agreement_sentence(nouns: int, rng: random.Random) -> tuple[list[str], int, bool]:
@@ -126,7 +128,7 @@ def agreement_sentence(nouns: int, rng: random.Random) -> tuple[list[str], int, 
         plural: whether the subject is.
 
     >>> " ".join(agreement_sentence(1, random.Random(9))[0])
-    'the trains the guard was calling were full'
+    'the guards the gates were watching were late'
     """
     subject = rng.choice(("sg", "pl"))
     sentence = ["the", rng.choice(NOUNS[subject])]
@@ -137,3 +139,43 @@ def agreement_sentence(nouns: int, rng: random.Random) -> tuple[list[str], int, 
             sentence += [rng.choice(PLACE), "the", rng.choice(NOUNS[rng.choice(("sg", "pl"))])]
         sentence += [VERB[number], rng.choice(DOING)]
     return [*sentence, VERB[subject], rng.choice(BEING)], len(sentence), subject == "pl"
+
+
+def agreement_words() -> Vocabulary:
+    """All words of the grammar."""
+    return Vocabulary([["the", *VERB.values()], *NOUNS.values(), DOING, BEING, PLACE])
+
+
+def learn_agreement(kind: str, seed: int, *, most: int, n: int = 4000, epochs: int = 20, H: int = 32) -> Reader:
+    """Train a reader to expect the next word of sentences with 0 to ``most`` nouns in between."""
+    rng, V = random.Random(seed), agreement_words()
+    torch.manual_seed(seed)
+    model = Reader(kind, len(V), 16, H, len(V))
+    sentences = [agreement_sentence(rng.randint(0, most), rng)[0] for _ in range(n)]
+    ids, _, _ = pad_batch([V.encode(sentence) for sentence in sentences], pad=0)
+
+    def loss(rows: Tensor) -> Tensor:
+        scores = model(ids[rows, :-1])
+        return nn.functional.cross_entropy(scores.flatten(0, 1), ids[rows, 1:].flatten(), ignore_index=0)
+
+    train(model.parameters(), loss, n, epochs=epochs, seed=seed)
+    return model
+
+
+@torch.no_grad()
+def verb_margin(model: nn.Module, sentence: list[str], place: int) -> float:
+    """The score of "were" minus that of "was" at the place of the main verb."""
+    V = agreement_words()
+    scores = model(torch.tensor([V.encode(sentence[:place])]))[0, -1]
+    return (scores[V.ids["were"]] - scores[V.ids["was"]]).item()
+
+
+def agreement_accuracy(model: nn.Module, nouns: int, n: int = 300) -> float:
+    """How often the right verb has the higher score; the noun of the clause always has the other number."""
+    rng, right = random.Random(nouns), 0
+    for _ in range(n):
+        sentence, place, plural = agreement_sentence(nouns, rng)
+        while nouns and (sentence[3] in NOUNS["pl"]) == plural:
+            sentence, place, plural = agreement_sentence(nouns, rng)
+        right += (verb_margin(model, sentence, place) > 0) == plural
+    return right / n

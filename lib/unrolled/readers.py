@@ -1,4 +1,4 @@
-"""Networks that read step by step with one of torch's recurrent layers (chapter 4): ids in, scores at every step out."""
+"""Networks that read with one of torch's recurrent layers: ids in, scores at every step out (chapter 4)."""
 
 from __future__ import annotations
 

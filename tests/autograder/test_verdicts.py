@@ -28,6 +28,20 @@ LISTED = {
     "softmax": 4,
     "from_torch_rnn": 4,
     "cross_entropy": 5,
+    "numerical_grad": 3,
+    "rnn_step_backward": 4,
+    "bptt": 3,
+    "jacobian_product": 3,
+    "clip_global_norm": 5,
+    "truncated_bptt": 3,
+    "spectral_radius": 3,
+    "lstm_step": 7,
+    "peephole_lstm_step": 4,
+    "gru_step": 3,
+    "to_torch_lstm": 4,
+    "init_forget_bias": 4,
+    "direct_cell_gradient": 3,
+    "detach_state": 3,
 }
 
 

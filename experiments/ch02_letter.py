@@ -1,0 +1,46 @@
+"""Chapter 2: two copies of a text differ in one letter; how far apart are the states of an RNN n letters later?"""
+
+import time
+
+import torch
+
+from unrolled.data import verses
+from unrolled.gradients import spectral_radius
+from unrolled.measurements import record
+from unrolled.recurrent import RNNParams, rnn_forward
+
+SEEDS = [0, 1, 2, 3, 4]
+RADII = [0.5, 0.9, 1.0, 1.1, 1.5, 2.0]
+H, PLACES, BEFORE, AFTER = 100, 20, 100, 200  # letters read before the change, and after it
+SPREAD = 0.2  # of the letters' vectors
+
+
+def measure(rho: float, seed: int, dtype: torch.dtype = torch.float64) -> list[float]:
+    """The mean distance of the two states at the changed letter and 1 to 200 letters after it."""
+    text = " ".join(verses()[23_145:])
+    letters = sorted(set(text))
+    rng = torch.Generator().manual_seed(seed)
+    E = SPREAD * torch.randn(len(letters), H, generator=rng, dtype=torch.float64)
+    W = torch.randn(H, H, generator=rng, dtype=torch.float64)
+    params = RNNParams(torch.eye(H), rho * W / spectral_radius(W), torch.zeros(H))
+    params = RNNParams(*(w.to(dtype) for w in params[:3]))
+    places = torch.randint(len(text) - BEFORE - AFTER - 1, (PLACES,), generator=rng).tolist()
+    ids = torch.tensor([[letters.index(a) for a in text[p : p + BEFORE + AFTER + 1]] for p in places])
+    other = ids.clone()
+    e, o = letters.index("e"), letters.index("o")
+    other[:, BEFORE] = torch.where(ids[:, BEFORE] == e, o, e)
+    first, second = (rnn_forward(E[i].to(dtype), torch.zeros(PLACES, H, dtype=dtype), params) for i in (ids, other))
+    return (first - second).norm(dim=-1).mean(0)[BEFORE:].tolist()
+
+
+def main():
+    torch.set_num_threads(1)
+    since = time.time()
+    values = {str(rho): [measure(rho, seed) for seed in SEEDS] for rho in RADII}
+    for rho, runs in values.items():
+        print(rho, [f"{run[100]:.1e}" for run in runs])
+    print(record("ch02_letter", SEEDS, values, since).name)
+
+
+if __name__ == "__main__":
+    main()

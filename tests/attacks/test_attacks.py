@@ -1,0 +1,158 @@
+# ruff: noqa: E501
+"""Ways to get marks without an answer, or to spoil the marks of others. Each must end with the honest mark.
+
+Every attack is the cell of ``softmax``; beside it stands an honest ``pad_batch``, which must keep its marks.
+"""
+
+import os
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.course import chapter
+from autograder.demo import fill
+from autograder.exercises import find
+from autograder.grading import grade_notebook, open_seeds
+from autograder.respond import ForkServer
+from autograder.source import renamed_source
+
+CHAPTER = chapter("01_recurrence")
+RELEASED = nbformat.read(CHAPTER.student, as_version=4)
+HONEST = "@exercise\n" + renamed_source(find("pad_batch").references[0])
+SECONDS = 150  # 14 questions of at most 5 s each, twice over; an honest notebook takes less than one
+
+ATTACKS = {
+    # lying about equality
+    "always equal": "class A:\n    def __eq__(s, o): return True\n    __array__ = None\ndef softmax(o): return A()",
+    "tensor subclass that agrees": "class T(torch.Tensor):\n    def __eq__(s, o): return True\n"
+    "    @property\n    def shape(s): return (3, 9, 13)\ndef softmax(o): return torch.zeros(1).as_subclass(T)",
+    "float that agrees": "class X(float):\n    def __eq__(s, o): return True\n    def __sub__(s, o): return 0.0\n"
+    "def softmax(o): return X(0)",
+    "nan everywhere": "def softmax(o): return o * float('nan')",
+    "infinities": "def softmax(o): return o / 0",
+    # patching what judges
+    "patched isclose": "np.isclose = lambda *a, **k: np.array(True)\ntorch.allclose = lambda *a, **k: True\n"
+    "def softmax(o): return o",
+    "patched json and struct": "import json, struct\njson.dumps = lambda *a, **k: '{}'\n"
+    "struct.pack = lambda *a: b''\ndef softmax(o): return o",
+    "patched probe module": "import sys, autograder.probe as p\np.observe = lambda *a, **k: {}\n"
+    "sys.modules['autograder.answer'] = p\ndef softmax(o): return o",
+    "patched encode": "import sys\nm = sys.modules['__main__']\nm.encode = lambda x: b'\\x02\\x00\\x00\\x00{}'\n"
+    "def softmax(o): return o",
+    "replaced builtins": "import builtins\nbuiltins.isinstance = lambda *a: True\ndef softmax(o): return o",
+    "excepthook": "import sys\nsys.excepthook = lambda *a: None\ndef softmax(o): raise KeyError",
+    "trace function": "import sys\nsys.settrace(lambda *a: None)\ndef softmax(o): return o",
+    # looking for the answer
+    "import the reference": "from unrolled.losses import softmax",
+    "import through importlib": "import importlib\nm = importlib.import_module('unrolled.losses')\n"
+    "def softmax(o): return getattr(m, 'soft' + 'max')(o)",
+    "read the library": "import glob, re\nsource = ''.join(open(f).read() for f in glob.glob('/**/losses.py', recursive=True)"
+    " if 'unrolled' in f)\nexec(source)",
+    "read the exercises": "import autograder.exercises.ch01_recurrence as e\nsoftmax = e.SOFTMAX.references[0]",
+    "walk the garbage collector": "import gc, types\nfound = [o for o in gc.get_objects() if isinstance(o, types.FunctionType)"
+    " and o.__name__ == 'softmax' and o.__module__ == 'unrolled.losses']\nsoftmax = found[0]",
+    "walk the frames": "import sys\ndef softmax(o):\n    f = sys._getframe()\n    while f:\n"
+    "        for v in f.f_locals.values():\n            if hasattr(v, 'references'): return v.references[0](o)\n"
+    "        f = f.f_back\n    return o",
+    "read the checkout": f"import os\ndef softmax(o):\n    return len(os.listdir({str(Path(__file__).parents[2])!r} + '/lib'))",
+    "read parents through proc": "import glob\ndef softmax(o):\n    return ''.join(open(f).read() for f in "
+    "glob.glob('/proc/[0-9]*/cmdline') + glob.glob('/proc/[0-9]*/environ'))",
+    "secret from the environment": "import os\ndef softmax(o): return str(dict(os.environ))",
+    # the process
+    "exit": "import sys\ndef softmax(o): sys.exit(0)",
+    "exit hard": "import os\ndef softmax(o): os._exit(0)",
+    "kill itself": "import os, signal\ndef softmax(o): os.kill(os.getpid(), signal.SIGKILL)",
+    "kill everybody": "import os\ndef softmax(o):\n    os.kill(-1, 9)\n    return o",
+    "kill the parent": "import os\ndef softmax(o):\n    os.kill(os.getppid(), 9)\n    return o",
+    "segfault": "import ctypes\ndef softmax(o): return ctypes.string_at(0)",
+    "fork bomb": "import os\ndef softmax(o):\n    for _ in range(2000):\n        try:\n            if os.fork() == 0:\n"
+    "                while True: pass\n        except OSError: pass\n    return o",
+    "thread bomb": "import threading, time\ndef softmax(o):\n    for _ in range(2000):\n"
+    "        threading.Thread(target=time.sleep, args=(99,), daemon=True).start()\n    return o",
+    "recursion": "def softmax(o): return softmax(o)",
+    # resources
+    "memory": "def softmax(o): return torch.ones(10 ** 11)",
+    "disk": "def softmax(o):\n    with open('/tmp/attack-x', 'wb') as f:\n        while True: f.write(bytes(1 << 20))",
+    "inodes": "def softmax(o):\n    for i in range(10 ** 6): open(f'/tmp/attack-{i}', 'w').close()",
+    "shared memory": "def softmax(o):\n    with open('/dev/shm/attack-x', 'wb') as f: f.write(bytes(1 << 26))\n    return o",
+    "file descriptors": "def softmax(o):\n    keep = [open('/dev/null') for _ in range(10 ** 5)]\n    return o",
+    "output flood": "def softmax(o):\n    print('x' * 10 ** 8)\n    return o",
+    "huge answer": "def softmax(o): return torch.zeros(30_000_000)",
+    "huge text": "def softmax(o): return 'x' * 10 ** 8",
+    "deep answer": "def softmax(o):\n    x = []\n    for _ in range(100_000): x = [x]\n    return x",
+    "many items": "def softmax(o): return [None] * 10 ** 6",
+    # forging
+    "forged frames": "import os, struct\nbody = b'{\"named\": {}}'\nframe = struct.pack('<I', len(body) + 4) + "
+    "struct.pack('<I', len(body)) + body\ndef softmax(o):\n    for fd in range(3, 64):\n        try: os.write(fd, frame * 50)\n"
+    "        except OSError: pass\n    return o",
+    "garbage frames": "import os\nfor fd in range(3, 64):\n    try: os.write(fd, b'\\xff' * 1000)\n    except OSError: pass\n"
+    "def softmax(o): return o",
+    "closed channel": "import os\ndef softmax(o):\n    os.closerange(3, 64)\n    return o",
+    "judge text": "def softmax(o): raise ValueError('softmax: right — 2 of 2 points')",
+    # reaching out
+    "network": "import socket\ndef softmax(o):\n    socket.create_connection(('127.0.0.1', 80), 1)\n    return o",
+    "unix socket": "import socket\ndef softmax(o):\n    socket.socket(socket.AF_UNIX).connect('/tmp/attack-x')\n    return o",
+    "write into the packages": "import sys\nopen(sys.prefix + '/sitecustomize.py', 'w').write('x')\ndef softmax(o): return o",
+    "shadow module": "open('/tmp/attack-torch.py', 'w').write('x')\nimport sys\nsys.path.insert(0, '/tmp')\ndef softmax(o): return o",
+    "new namespace": "import ctypes\nctypes.CDLL(None).unshare(0x10000000)\ndef softmax(o): return o",
+    "mount": "import ctypes\nctypes.CDLL(None).mount(b'proc', b'/tmp', b'proc', 0, None)\ndef softmax(o): return o",
+    "ptrace": "import ctypes\ndef softmax(o):\n    return ctypes.CDLL(None).ptrace(16, 1, 0, 0) * o",
+    # state
+    "spoiled torch": "torch.set_default_dtype(torch.float16)\ntorch.manual_seed = None\ntorch.set_grad_enabled(False)\n"
+    "def softmax(o): return o",
+    "answers from memory": "seen = {}\ndef softmax(o): return seen.setdefault(tuple(o.shape), o)",
+    "deleted names": "del torch, np\ndef softmax(o): return o",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def server():
+    with ForkServer(CHAPTER.name) as running:
+        yield running
+
+
+@pytest.fixture
+def sentinel(tmp_path):
+    """A file that student code must neither see nor change."""
+    path = tmp_path / "gradebook.db"
+    path.write_text("marks")
+    yield path
+    assert path.read_text() == "marks"
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_an_attack_ends_with_the_honest_mark(server, sentinel, attack):
+    source = ATTACKS[attack]
+    notebook = fill(RELEASED, {"softmax": source, "pad_batch": HONEST})
+    start = time.monotonic()
+    verdicts = {v.exercise: v for v in grade_notebook(notebook, CHAPTER.name, open_seeds, server)}
+    assert time.monotonic() - start < SECONDS
+    assert verdicts["softmax"].points == 0, verdicts["softmax"].message
+    assert verdicts["softmax"].kind in {"wrong", "error", "timeout", "shortcut", "misconception"}
+    assert verdicts["pad_batch"].points == find("pad_batch").points
+    assert server.process.poll() is None, "the fork server lives"
+    assert list(Path("/tmp").glob("attack-*")) == []
+
+
+def test_nothing_is_left_behind(server):
+    deadline = time.monotonic() + 10
+    while _living(server.process.pid) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert _living(server.process.pid) == []
+
+
+def _living(pid: int) -> list[str]:
+    """Processes below ``pid``."""
+    try:
+        return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except FileNotFoundError:
+        return [entry for entry in os.listdir("/proc") if entry.isdigit() and _parent(entry) == pid]
+
+
+def _parent(pid: str) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    except OSError:
+        return 0

@@ -1,0 +1,135 @@
+"""A notebook in JupyterLab, driven with the keyboard: for tests that try the course as a new user would.
+
+``serving`` runs JupyterLab on a folder, on a free loopback port, with a token and with settings of its own; ``Notebook``
+opens a notebook there, writes into its cells, runs them and reads what appears below them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from shots import BROWSERS
+
+SECONDS_TO_START = 40
+SECONDS_TO_STOP = 10
+SECONDS_PER_STEP = 40
+SETTINGS = {  # no question about news, no search for updates
+    "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+}
+FIND = """text => {
+    const cells = jupyterapp.shell.currentWidget.content.model.cells;
+    const all = Array.from({length: cells.length}, (_, i) => cells.get(i));
+    return all.findIndex(cell => cell.type === 'code' && cell.sharedModel.getSource().includes(text));
+}"""
+SHOW = """async index => {
+    const notebook = jupyterapp.shell.currentWidget.content;
+    notebook.activeCellIndex = index;
+    await notebook.scrollToItem(index, 'center');
+    return notebook.model.cells.get(index).sharedModel.getSource();
+}"""
+SOURCE = "index => jupyterapp.shell.currentWidget.content.model.cells.get(index).sharedModel.getSource()"
+FINISHED = r"""([index, before]) => {
+    const cell = jupyterapp.shell.currentWidget.content.widgets[index];
+    return /^\[\d+\]/.test(cell.prompt ? `[${cell.prompt}]` : '') && cell.prompt !== before;
+}"""
+
+
+def find_browser() -> str | None:
+    """The first browser of this machine that the tests can drive."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+@contextlib.contextmanager
+def serving(folder: Path, home: Path) -> Iterator[tuple[str, str]]:
+    """Run JupyterLab on a folder; its address and its token. It keeps all files of its own in ``home``."""
+    for name, setting in SETTINGS.items():
+        file = home / "settings" / f"{name}.jupyterlab-settings"
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps(setting))
+    own = {
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "JUPYTERLAB_SETTINGS_DIR": "settings",
+        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
+        "IPYTHONDIR": "ipython",
+    }
+    token = secrets.token_hex(16)
+    environment = os.environ | {name: str(home / sub) for name, sub in own.items()} | {"JUPYTER_TOKEN": token}
+    options = ["--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0"]
+    options += [f"--ServerApp.root_dir={folder}", "--LabApp.expose_app_in_browser=True"]
+    with (home / "log").open("wb") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", *options], cwd=folder, env=environment, stdout=log, stderr=log
+        )
+        try:
+            yield _address(server, home), token
+        finally:
+            server.terminate()  # it ends its kernels first
+            try:
+                server.wait(SECONDS_TO_STOP)
+            except subprocess.TimeoutExpired:
+                server.kill()  # a kernel ends by itself when its server is gone
+                server.wait(SECONDS_TO_STOP)
+
+
+def _address(server: subprocess.Popen, home: Path) -> str:
+    """Where the server listens, as soon as it says so."""
+    note = home / "runtime" / f"jpserver-{server.pid}.json"
+    end = time.monotonic() + SECONDS_TO_START
+    while server.poll() is None and time.monotonic() < end:
+        with contextlib.suppress(OSError, ValueError):  # not there yet, or half written
+            return json.loads(note.read_text())["url"]
+        time.sleep(0.1)
+    raise RuntimeError(f"JupyterLab did not start: {(home / 'log').read_text()[-2000:]}")
+
+
+class Notebook:
+    """One notebook, open in a page of the browser, without the outputs that were stored in it."""
+
+    def __init__(self, page, address: str, token: str, name: str):
+        self.page = page
+        page.set_default_timeout(SECONDS_PER_STEP * 1000)
+        page.goto(f"{address}lab/tree/{name}?token={token}")
+        page.wait_for_selector(".jp-Notebook .jp-Cell")
+        page.wait_for_function("() => jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'")
+        page.evaluate("() => jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
+
+    def find(self, text: str) -> int:
+        """The index of the first code cell whose source holds the text."""
+        index = self.page.evaluate(FIND, text)
+        assert index >= 0, f"no code cell holds {text!r}"
+        return index
+
+    def show(self, index: int):
+        """Scroll to a cell and select it; the cell on the page."""
+        self.page.evaluate(SHOW, index)
+        return self.page.locator(".jp-Notebook .jp-Cell.jp-mod-active")
+
+    def source(self, index: int) -> str:
+        return self.page.evaluate(SOURCE, index)
+
+    def write(self, index: int, source: str) -> None:
+        """Replace what stands in a cell, as with select all and paste."""
+        self.show(index).locator(".cm-content").click()
+        self.page.keyboard.press("ControlOrMeta+a")
+        self.page.keyboard.insert_text(source)
+        assert self.source(index) == source
+
+    def run(self, index: int) -> str:
+        """Run a cell; the text that appears below it."""
+        cell = self.show(index)
+        before = self.page.evaluate("index => jupyterapp.shell.currentWidget.content.widgets[index].prompt", index)
+        cell.locator(".jp-InputPrompt").click()
+        self.page.keyboard.press("Control+Enter")
+        self.page.wait_for_function(FINISHED, arg=[index, before])
+        return "\n".join(cell.locator(".jp-OutputArea-output").all_inner_texts())
