@@ -47,6 +47,8 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("chapter", nargs="?", default="01_recurrence", metavar="CHAPTER")
     sub.add_argument("--keep", type=Path, metavar="DIR", help="keep the course directory here")
     command("audit", _audit, "Verify the verdict log of the course directory you are in, and print it.")
+    sub = command("soundness", _soundness, "Prove the judge on right variants, known mistakes and mutants.")
+    sub.add_argument("chapters", nargs="*", metavar="CHAPTER")
     command("claims", _claims, "Print the outcome of every claim check of the executed chapters.")
     command("doctor", _doctor, "Say what this machine has and what is missing.")
     return parser
@@ -170,6 +172,30 @@ def _audit(options) -> int:
         print(line)
     print(f"{len(entries)} entries, the chain is unbroken.")
     return 0
+
+
+def _soundness(options) -> int:
+    from autograder.exercises import chapter_exercises, chapter_modules, load_variants
+    from autograder.soundness import soundness
+
+    load_variants()
+    unsound = 0
+    for name in options.chapters or chapter_modules():
+        if name not in chapter_modules():
+            raise CourseError(f"There are no exercises of {name}; there are {', '.join(chapter_modules())}.")
+        for exercise in chapter_exercises(name):
+            found = soundness(exercise)
+            right = len(exercise.references) + len(exercise.variants) - len(found.variants_wrong)
+            named = len(exercise.misconceptions) - len(found.mistakes_unnamed)
+            print(
+                f"{exercise.number} {exercise.id}: right {right}/{len(exercise.references) + len(exercise.variants)}, "
+                f"named {named}/{len(exercise.misconceptions)}, mutants caught {found.caught}/{found.mutants}",
+                flush=True,
+            )
+            for problem in (*found.variants_wrong, *found.mistakes_unnamed, *found.survivors):
+                print(f"    {problem}")
+            unsound += not found.sound
+    return 1 if unsound else 0
 
 
 def _claims(options) -> int:

@@ -86,6 +86,7 @@ class Exercise:
     uses: tuple[str, ...] = ()
     forbidden: dict[str, str] = field(default_factory=dict)  # last name of a call -> what to write instead
     not_applicable: dict[str, str] = field(default_factory=dict)  # listed mistake -> why it cannot be made here
+    equivalent: dict[str, str] = field(default_factory=dict)  # mutant of the reference -> why it computes the same
     misconceptions: list[Misconception] = field(default_factory=list)
     conventions: list[Convention] = field(default_factory=list)
     variants: list[Callable] = field(default_factory=list)

@@ -126,7 +126,9 @@ def main():
             runs = [measure_clip(rate, clip, seed) for seed in SEEDS]
             values["sgd"][name][str(rate)] = [loss for loss, _ in runs]
             if rate == RATES[1]:
-                values["norms " + name] = [[round(n, 4) for n in norms] for _, norms in runs]
+                values["norms " + name] = [
+                    [round(max(norms[i : i + 5]), 3) for i in range(0, 500, 5)] for _, norms in runs
+                ]
         print("sgd", rate, {k: v[str(rate)] for k, v in values["sgd"].items()}, round(time.time() - since), flush=True)
     print(record("ch02_letters", SEEDS, values, since).name)
 

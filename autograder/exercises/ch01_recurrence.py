@@ -338,6 +338,7 @@ CAUSAL_CONV1D = Exercise(
         "another filter at every step": "there is one W for all steps; a filter per step would need a time axis in W.",
         "dilation or stride forgotten": "the function has neither.",
     },
+    equivalent={"past = F.pad(x, (0, 0, k - 1, 1))": "a row of zeros after the last step, which no output reads."},
 )
 
 
@@ -1700,6 +1701,9 @@ CROSS_ENTROPY = Exercise(
     not_applicable={
         "reads the padding from the lengths": "the function gets no lengths: pad marks the positions.",
         "label smoothing or class weights": "the function has no argument for either.",
+    },
+    equivalent={
+        "log_p = logits.gather(-1, y[..., None])[..., -1] - log_z": "the axis has one entry: the last is the first.",
     },
 )
 

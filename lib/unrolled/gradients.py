@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -13,11 +13,11 @@ from unrolled.losses import cross_entropy, softmax
 from unrolled.recurrent import RNNParams, rnn_forward
 
 
-def numerical_grad(f: Callable[[Tensor], Tensor], x: Tensor, eps: float) -> Tensor:
+def numerical_grad(f, x: Tensor, eps: float) -> Tensor:
     r"""The gradient of a scalar function by central differences, one entry at a time.
 
-    $$ \frac{\partial f}{\partial x_i} \approx \frac{f(x + \varepsilon e_i) - f(x - \varepsilon e_i)}
-       {2\varepsilon} $$ (eq-central-difference)
+    $$ \frac{\partial f}{\partial x_i} \approx
+       \frac{f(x + \varepsilon e_i) - f(x - \varepsilon e_i)}{2\varepsilon} $$ (eq-central-difference)
 
     Args:
         f: takes a tensor of x's shape; returns one number, a 0-d tensor or a Python float.
@@ -44,11 +44,13 @@ def numerical_grad(f: Callable[[Tensor], Tensor], x: Tensor, eps: float) -> Tens
     return grad
 
 
-def rnn_step_backward(dh: Tensor, h: Tensor, h_prev: Tensor, x: Tensor, params: RNNParams) -> tuple[Tensor, ...]:
+def rnn_step_backward(dh: Tensor, h: Tensor, h_prev: Tensor, x: Tensor, params: RNNParams) -> tuple:
     r"""Go back through one step of a tanh RNN: from the gradient of h to those of all that made h.
 
-    $$ \begin{aligned} \delta_a &= \delta_h \odot (1 - h \odot h), & \delta_x &= W_{xh}^\top \delta_a, &
-       \delta_{h_{\text{prev}}} &= W_{hh}^\top \delta_a, \\ \delta_{W_{xh}} &= \delta_a\, x^\top, &
+    $$ \begin{aligned} \delta_a &= \delta_h \odot (1 - h \odot h), &
+       \delta_x &= W_{xh}^\top \delta_a, &
+       \delta_{h_{\text{prev}}} &= W_{hh}^\top \delta_a, \\
+       \delta_{W_{xh}} &= \delta_a\, x^\top, &
        \delta_{W_{hh}} &= \delta_a\, h_{\text{prev}}^\top, & \delta_b &= \delta_a
        \end{aligned} $$ (eq-step-backward)
 
@@ -164,7 +166,7 @@ def jacobian_product(W: Tensor, hs: Tensor) -> Tensor:
     return J
 
 
-def clip_global_norm(grads: Sequence[Tensor | None], c: float) -> tuple[tuple[Tensor | None, ...], Tensor]:
+def clip_global_norm(grads: list[Tensor | None], c: float) -> tuple[tuple, Tensor]:
     r"""Shorten all gradients together if the vector that they form is longer than c.
 
     $$ n = \sqrt{\textstyle\sum_k \lVert g_k \rVert^2}, \qquad g_k \leftarrow g_k \cdot
@@ -191,19 +193,15 @@ def clip_global_norm(grads: Sequence[Tensor | None], c: float) -> tuple[tuple[Te
     return tuple(None if g is None else g * scale for g in grads), norm
 
 
-def truncated_bptt(
-    chunks: Sequence[tuple[Tensor, Tensor]],
-    h0: Tensor,
-    params: RNNParams,
-    chunk_loss: Callable[[Tensor, Tensor], Tensor],
-) -> tuple[Tensor, tuple[Tensor, ...], Tensor]:
+def truncated_bptt(chunks: list, h0: Tensor, params: RNNParams, chunk_loss) -> tuple[Tensor, tuple, Tensor]:
     r"""BPTT over a long sequence in chunks: the state is carried on, the gradient is not.
 
     $$ h^{(k+1)}_0 = \mathrm{detach}\big(h^{(k)}_{T_k}\big), \qquad
        g = \sum_k \frac{\partial L_k}{\partial \theta} $$ (eq-truncated)
 
     Args:
-        chunks: consecutive pieces (x, y) of the same B sequences, x (B, T_k, E); lengths may differ.
+        chunks: consecutive pieces (x, y) of the same B sequences, x (B, T_k, E); the lengths T_k
+            may differ.
         h0: (B, H) the states before the first chunk.
         params: the recurrence; W_xh, W_hh and b are leaves that require gradients.
         chunk_loss: takes the states (B, T_k, H) of a chunk and its y; returns the chunk's loss L_k.

@@ -14,6 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
 
 # One colour per kind of model, the same in every chapter; told apart in the common forms of colour blindness.
 COLOURS = {
@@ -160,4 +161,26 @@ def unrolled(tokens: Sequence[str], ax: Axes | None = None) -> Axes:
         ax.text(t - 0.1, 1.13, "$W_{hh}$", fontsize=8.5, ha="center", color=COLOURS["rnn"])
     ax.set(xlim=(-3.2, len(tokens) + 0.0), ylim=(-0.3, 2.3))
     ax.axis("off")
+    return ax
+
+
+def gradient_heatmap(lengths: np.ndarray, title: str = "", low: float = 1e-8, ax: Axes | None = None) -> Axes:
+    """Lengths of gradients, row t by column k, as colours on a logarithmic scale; zeros stay white."""
+    ax, lengths = _axes(ax), np.asarray(lengths, dtype=float)
+    shown = np.ma.masked_less_equal(lengths, 0)
+    image = ax.imshow(shown, cmap="viridis", norm=LogNorm(low, 1e2, clip=True), interpolation="nearest")
+    ax.set(title=title, xlabel="state $h_k$", ylabel="loss $L_t$")
+    ax.grid(False)
+    ax.figure.colorbar(image, ax=ax, shrink=0.8, label="length of the gradient")
+    return ax
+
+
+def shares(values: np.ndarray, row_labels: Sequence[str], column_labels: Sequence[str], ax: Axes | None = None) -> Axes:
+    """Numbers between 0 and 1, such as gates, as squares from white to dark; always on the same scale."""
+    ax, values = _axes(ax), np.asarray(values)
+    image = ax.imshow(values, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+    ax.set_xticks(range(values.shape[1]), column_labels)
+    ax.set_yticks(range(values.shape[0]), row_labels)
+    ax.grid(False)
+    ax.figure.colorbar(image, ax=ax, ticks=[0, 0.5, 1])
     return ax

@@ -1,7 +1,7 @@
 """A notebook in JupyterLab, driven with the keyboard: for tests that try the course as a new user would.
 
-``serving`` runs JupyterLab on a folder, on a free loopback port, with a token and with settings of its own; ``Notebook``
-opens a notebook there, writes into its cells, runs them and reads what appears below them.
+``serving`` runs JupyterLab on a folder, on a free loopback port, with a token and with settings of its own.
+``Notebook`` opens a notebook there, writes into its cells, runs them and reads what appears below them.
 """
 
 from __future__ import annotations
@@ -17,35 +17,41 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from shots import BROWSERS
+from shots import ARGUMENTS, BROWSERS, ROOT, listen
 
-SECONDS_TO_START = 40
-SECONDS_TO_STOP = 10
-SECONDS_PER_STEP = 40
+CHAPTERS = ROOT / "chapters"
+SECONDS_TO_START = 30
+SECONDS_TO_STOP = 5
+SECONDS_PER_STEP = 30
+SECONDS_PER_NOTEBOOK = 80
 SETTINGS = {  # no question about news, no search for updates
     "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
 }
-FIND = """text => {
-    const cells = jupyterapp.shell.currentWidget.content.model.cells;
-    const all = Array.from({length: cells.length}, (_, i) => cells.get(i));
-    return all.findIndex(cell => cell.type === 'code' && cell.sharedModel.getSource().includes(text));
-}"""
-SHOW = """async index => {
-    const notebook = jupyterapp.shell.currentWidget.content;
-    notebook.activeCellIndex = index;
-    await notebook.scrollToItem(index, 'center');
-    return notebook.model.cells.get(index).sharedModel.getSource();
-}"""
-SOURCE = "index => jupyterapp.shell.currentWidget.content.model.cells.get(index).sharedModel.getSource()"
-FINISHED = r"""([index, before]) => {
-    const cell = jupyterapp.shell.currentWidget.content.widgets[index];
-    return /^\[\d+\]/.test(cell.prompt ? `[${cell.prompt}]` : '') && cell.prompt !== before;
-}"""
+CELLS = "jupyterapp.shell.currentWidget.content"  # a cell that is far from the screen is not on the page
+FIND = f"""text => {CELLS}.widgets.findIndex(
+    cell => cell.model.type === 'code' && cell.model.sharedModel.getSource().includes(text))"""
+SHOW = f"""async index => {{
+    {CELLS}.activeCellIndex = index;
+    await {CELLS}.scrollToItem(index, 'center');
+}}"""
+SOURCE = f"index => {CELLS}.widgets[index].model.sharedModel.getSource()"
+PROMPT = f"index => {CELLS}.widgets[index].prompt"  # a number, or * while the cell runs
+FINISHED = f"([index, before]) => /^[0-9]+$/.test(({PROMPT})(index)) && ({PROMPT})(index) !== before"
+IDLE = "() => jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
 
 
 def find_browser() -> str | None:
     """The first browser of this machine that the tests can drive."""
     return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+def new_page(playwright, browser_path: str, address: str):
+    """An empty page, and a list that fills with everything that goes wrong while it lives."""
+    milliseconds = SECONDS_PER_STEP * 1000
+    browser = playwright.chromium.launch(executable_path=browser_path, args=ARGUMENTS, timeout=milliseconds)
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(milliseconds)
+    return page, listen(page, address)
 
 
 @contextlib.contextmanager
@@ -98,10 +104,10 @@ class Notebook:
 
     def __init__(self, page, address: str, token: str, name: str):
         self.page = page
-        page.set_default_timeout(SECONDS_PER_STEP * 1000)
+        self.end = time.monotonic() + SECONDS_PER_NOTEBOOK
         page.goto(f"{address}lab/tree/{name}?token={token}")
         page.wait_for_selector(".jp-Notebook .jp-Cell")
-        page.wait_for_function("() => jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'")
+        page.wait_for_function(IDLE)
         page.evaluate("() => jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
 
     def find(self, text: str) -> int:
@@ -112,6 +118,9 @@ class Notebook:
 
     def show(self, index: int):
         """Scroll to a cell and select it; the cell on the page."""
+        left = self.end - time.monotonic()
+        assert left > 0, f"the notebook was not done after {SECONDS_PER_NOTEBOOK} s"
+        self.page.set_default_timeout(1000 * min(left, SECONDS_PER_STEP))
         self.page.evaluate(SHOW, index)
         return self.page.locator(".jp-Notebook .jp-Cell.jp-mod-active")
 
@@ -125,11 +134,11 @@ class Notebook:
         self.page.keyboard.insert_text(source)
         assert self.source(index) == source
 
-    def run(self, index: int) -> str:
-        """Run a cell; the text that appears below it."""
+    def run(self, index: int):
+        """Run a cell to its end; what the page shows below it."""
         cell = self.show(index)
-        before = self.page.evaluate("index => jupyterapp.shell.currentWidget.content.widgets[index].prompt", index)
+        before = self.page.evaluate(PROMPT, index)
         cell.locator(".jp-InputPrompt").click()
         self.page.keyboard.press("Control+Enter")
         self.page.wait_for_function(FINISHED, arg=[index, before])
-        return "\n".join(cell.locator(".jp-OutputArea-output").all_inner_texts())
+        return cell.locator(".jp-Cell-outputArea")

@@ -1,0 +1,32 @@
+"""No machine-made mutant of a reference gets full marks, unless it is listed as computing the same."""
+
+import pytest
+
+from autograder.exercises import all_exercises, load_variants
+from autograder.soundness import mutants, soundness
+
+load_variants()
+EXERCISES = list({id(exercise): exercise for exercise in all_exercises().values()}.values())
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
+def test_every_mutant_is_caught_or_listed(exercise):
+    found = soundness(exercise)
+    assert found.survivors == []
+    assert found.variants_wrong == [] and found.mistakes_unnamed == []
+    assert found.mutants >= 3
+    listed = [description for description, _ in mutants(exercise) if description in exercise.equivalent]
+    assert set(listed) == set(exercise.equivalent), "an entry of `equivalent` is no mutant any more"
+    assert len(listed) <= max(1, found.mutants // 10)
+
+
+def test_a_blind_judge_would_be_noticed(monkeypatch):
+    exercise = all_exercises()["softmax"]
+    monkeypatch.setattr("autograder.soundness.judge_functions", _everything_is_right)
+    assert soundness(exercise).survivors != []
+
+
+def _everything_is_right(exercise, functions):
+    from autograder.exercise import Verdict
+
+    return Verdict(exercise.id, "correct", exercise.points, exercise.points)
