@@ -7,7 +7,7 @@ STAMP := .venv/.installed
 export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup system book html chapters check lab unit nbval slow grade-demo shots lint test doctor clean
+.PHONY: help setup system book html chapters check lab unit nbval slow grade-demo shots browser lint test doctor clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -40,7 +40,9 @@ check: setup  ## compare the committed notebooks with their sources; runs nothin
 	$(BIN)/autograder build --check
 
 lab: setup  ## open JupyterLab on the chapters
-	$(BIN)/jupyter lab --notebook-dir=chapters --LabApp.news_url= --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate
+	@$(BIN)/jupyter labextension disable --level=sys_prefix @jupyterlab/apputils-extension:announcements > /dev/null 2>&1
+	@$(BIN)/jupyter trust chapters/*/*.ipynb > /dev/null
+	$(BIN)/jupyter lab --notebook-dir=chapters
 
 lint: setup  ## ruff on code and on the chapter sources
 	$(BIN)/ruff check .
@@ -55,8 +57,8 @@ unit: setup  ## the fast tests
 nbval: setup  ## run the student editions and compare their outputs
 	$(BIN)/python -m pytest --nbval --nbval-sanitize-with tests/nbval.cfg chapters -W ignore
 
-slow: setup  ## solutions, book, leak check, grading path, the documents' commands
-	$(BIN)/python -m pytest tests/slow
+slow: setup  ## solutions, book, leak check, grading path, the documents' commands, attacks
+	$(BIN)/python -m pytest tests/slow tests/attacks
 
 grade-demo: setup  ## grade a made-up class and compare with the expected marks
 	$(BIN)/autograder grade-demo
@@ -64,7 +66,10 @@ grade-demo: setup  ## grade a made-up class and compare with the expected marks
 shots: setup html  ## pictures of every page: light, dark, phone
 	$(BIN)/python tests/browser/shots.py
 
-test: setup system lint unit check nbval html slow grade-demo shots  ## everything CI runs
+browser: setup  ## work in JupyterLab as a new user would
+	$(BIN)/python -m pytest tests/browser
+
+test: setup system lint unit check nbval html slow grade-demo shots browser  ## everything CI runs
 	@echo "make test: all passed"
 
 doctor: setup  ## say what this machine has and what is missing

@@ -79,11 +79,12 @@ def _check(options) -> int:
     path = options.notebook
     if not path.exists():
         raise CourseError(f"{path} does not exist; give the path of a chapter's notebook.")
-    chapter, released = _released(path)
     try:
-        notebook = rebuild(released, read_sources(path), chapter)
+        sources = read_sources(path)
     except Refused as reason:
         raise CourseError(str(reason)) from None
+    chapter, released = _released(path, {grade_id for grade_id, _ in sources})
+    notebook = rebuild(released, sources, chapter)
     with ForkServer(chapter, sandbox=False) as server:  # your own code on your own machine
         verdicts = grade_notebook(notebook, chapter, open_seeds, server)
     print("\n\n".join(show.text(verdict, options.hints) for verdict in verdicts))
@@ -92,17 +93,18 @@ def _check(options) -> int:
     return 0 if got == most else 1
 
 
-def _released(path: Path):
-    """The chapter that a notebook belongs to, by its file name, and the released edition of it."""
+def _released(path: Path, grade_ids: set[str]):
+    """The chapter that a notebook belongs to, by the ids of its cells, and the released edition of it."""
     import nbformat
 
     from autograder.course import chapters
+    from autograder.exercises import chapter_exercises
 
     for one in chapters():
-        if path.stem == one.slug and one.student.exists():
+        graded = {exercise.id for exercise in chapter_exercises(one.name) if exercise.points}
+        if graded & grade_ids and one.student.exists():
             return one.name, nbformat.read(one.student, as_version=4)
-    names = ", ".join(f"{one.slug}.ipynb" for one in chapters())
-    raise CourseError(f"{path.name} is no chapter of this course; the notebooks are called {names}.")
+    raise CourseError(f"{path.name} holds no graded cell of this course; give a chapter's notebook.")
 
 
 def _init(options) -> int:

@@ -119,6 +119,9 @@ def _unnamed(exercise: Exercise, answers: list[Answer], properties: tuple[Proper
         return _verdict(exercise, "error", properties, message=message)
     broken = [p for p in properties if not p.passed]
     message = f"Not right yet: {len(broken)} of {len(properties)} properties fail, and the mistake is not one I know."
+    values = [answer.observed for answer in credited if isinstance(answer.observed, dict)]
+    if values and all(any(value is None for value in observed.values()) for observed in values):
+        message = f"{exercise.id} returns nothing: is a `return` missing, or does it stand in the wrong place?"
     return _verdict(exercise, "wrong", properties, message=message)
 
 

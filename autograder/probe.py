@@ -8,6 +8,7 @@ what the answers mean is decided elsewhere.
 from __future__ import annotations
 
 import inspect
+import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -56,10 +57,17 @@ def observe(probe: Probe, functions: dict[str, Callable], seed: int, dtype: str 
             seen = probe.run(**{name: functions[name] for name in probe.functions}, rng=rng)
             return {name: canonical(value) for name, value in seen.items()}
     except Exception as error:
-        return Raised(type(error).__name__, str(error)[:300])
+        return Raised(type(error).__name__, str(error)[:300] + _line_of_cell(error))
     finally:
         torch.set_default_dtype(before)
         torch.set_rng_state(state)
+
+
+def _line_of_cell(error: Exception) -> str:
+    """Where in a notebook cell an error came from, as words; empty if it came from no cell."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename.startswith("<") or "ipykernel" in frame.filename]
+    return f" (line {lines[-1]} of the cell)" if lines else ""
 
 
 def normal(rng: torch.Generator, *shape: int) -> torch.Tensor:

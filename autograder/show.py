@@ -22,6 +22,14 @@ CLAIM = {
 }
 
 
+COLOUR = {"✓": "var(--unrolled-good, #2e8b57)", "✗": "var(--unrolled-bad, #c8501e)", "○": "inherit"}
+
+
+def _worth_comparing(verdict: Verdict) -> bool:
+    """Where every property failed by the same error, the message has said it already."""
+    return verdict.kind not in {"error", "timeout"} and any(item.expected or item.got for item in verdict.properties)
+
+
 def number(points: float) -> str:
     """Points without trailing zeros: 2, 1.5, 0.67."""
     return f"{points:.2f}".rstrip("0").rstrip(".")
@@ -41,7 +49,7 @@ def text(verdict: Verdict, hints: int = 1, notes: tuple[str, ...] = ()) -> str:
     for item in verdict.properties:
         mark = "○" if verdict.kind == "not-attempted" else "✓" if item.passed else "✗"
         lines.append(f"  {mark} {item.title}")
-        if item.expected or item.got:
+        if (item.expected or item.got) and _worth_comparing(verdict):
             note = f"  ({item.note})" if item.note else ""
             lines.append(f"      expected {item.expected}, got {item.got}{note}")
     for level, hint in enumerate(verdict.hints[:hints], 1):
@@ -72,14 +80,15 @@ def html(verdict: Verdict, hints: int = 1, notes: tuple[str, ...] = ()) -> str:
 
 
 def _table(verdict: Verdict) -> str:
-    compared = any(item.expected or item.got for item in verdict.properties)
-    head = "<th></th><th>property</th>" + ("<th>expected</th><th>got</th>" if compared else "")
+    compared = _worth_comparing(verdict)
+    head = "<th></th>" + "".join(
+        f'<th style="text-align:left">{word}</th>' for word in ("property", *(("expected", "got") if compared else ()))
+    )
     rows = []
     for item in verdict.properties:
         mark = "○" if verdict.kind == "not-attempted" else "✓" if item.passed else "✗"
-        title = escape(item.title) + (f"<br><small>{escape(item.note)}</small>" if item.note else "")
-        row = f"<td>{mark}</td><td>{title}</td>"
-        if compared:
-            row += f"<td>{escape(item.expected)}</td><td>{escape(item.got)}</td>"
-        rows.append(f"<tr>{row}</tr>")
+        note = f"<br><small>{escape(item.note)}</small>" if item.note and compared else ""
+        cells = [escape(item.title) + note, *((escape(item.expected), escape(item.got)) if compared else ())]
+        row = f'<td style="color:{COLOUR[mark]}">{mark}</td>'
+        rows.append("<tr>" + row + "".join(f'<td style="text-align:left">{cell}</td>' for cell in cells) + "</tr>")
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

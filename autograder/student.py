@@ -7,14 +7,19 @@ import functools
 import inspect
 import linecache
 import os
-from collections.abc import Callable
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from autograder import show
 from autograder.exercise import Exercise, Property, Verdict
 from autograder.exercises import all_exercises, chapter_modules, chapter_of, find
-from autograder.judge import better, judge_functions
+from autograder.judge import Ask, better, judge
+from autograder.probe import Probe, observe
 from autograder.setup_cell import SETUP
 from autograder.source import bound_names, free_names, is_unwritten, shortcut
+from autograder.values import Raised, TimedOut
 
 
 def exercise(function: Callable) -> Callable:
@@ -56,20 +61,27 @@ class Report:
         return show.html(self.verdict, self.hints, self.notes)
 
 
-def check(*functions: Callable, hints: int = 1) -> Report:
+def check(*functions: Callable, hints: int = 1) -> Report | None:
     """Judge one answer (all functions of its cell) and say what is right and what exactly is wrong.
 
     ``hints`` is the number of hints to show when the mistake has a name: 1, 2 or 3.
     """
     try:
         report = _check(functions, hints)
+    except KeyboardInterrupt:
+        name = getattr(functions[0], "__name__", "?") if functions else "?"
+        report = Report(
+            Verdict(name, "timeout", 0, 0, message=f"Stopped while {name} was running; does a loop never end?")
+        )
     except Exception as error:
         name = getattr(functions[0], "__name__", "?") if functions else "?"
         message = (
             f"The check itself failed ({type(error).__name__}: {error}). This is not your mistake; please report it."
         )
         report = Report(Verdict(name, "refused", 0, 0, message=message))
-    if os.environ.get("NBGRADER_VALIDATING") and not report.verdict.full:
+    if os.environ.get("NBGRADER_VALIDATING"):  # Validate shows exceptions, and takes any other output for a score
+        if report.verdict.full:
+            return None
         raise CheckFailed(repr(report))
     return report
 
@@ -95,12 +107,51 @@ def _judged(found: Exercise, functions: dict[str, Callable], hints: int) -> tupl
     sentence = shortcut(source, found)
     if sentence:
         return shortcut_verdict(found, sentence), hints, ()
-    verdict = judge_functions(found, functions)
+    verdict = judge(found, _patient(functions))
     used = tuple(name for name in found.uses)
     if not verdict.full and used:
         with _references_instead(functions, used):
-            verdict = better(verdict, judge_functions(found, functions), used)
+            verdict = better(verdict, judge(found, _patient(functions)), used)
     return verdict, hints, _names_from_elsewhere(found, source)
+
+
+def _patient(functions: dict[str, Callable]) -> Ask:
+    """Ask functions of this process, each probe within its time; after a hang nothing more is asked."""
+    hung: list[TimedOut] = []
+
+    def ask(probe: Probe, seed: int, dtype: str):
+        if not hung:
+            with _alarm(probe.seconds):
+                observed = observe(probe, functions, seed, dtype)
+            if not (isinstance(observed, Raised) and observed.class_name == _TooSlow.__name__):
+                return observed
+            hung.append(TimedOut(f"no answer within {probe.seconds:g} s; does a loop never end?"))
+        return hung[0]
+
+    return ask
+
+
+class _TooSlow(Exception):
+    """Raised in the middle of a probe when its time is over."""
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    """Raise _TooSlow after some seconds, where the system has such an alarm."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(*_):
+        raise _TooSlow
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def not_attempted(found: Exercise) -> Verdict:

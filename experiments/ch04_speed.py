@@ -6,24 +6,13 @@ import torch
 
 from unrolled.gated import GRU, LSTM
 from unrolled.measurements import record
-from unrolled.readers import recurrent_layer
+from unrolled.readers import milliseconds, recurrent_layer
 from unrolled.recurrent import RNN
 
 SEEDS = [0, 1, 2]  # three rounds; each takes the fastest of five passes
-B, T, E = 32, 100, 64
+E = 64
 WIDTHS = [64, 256]
 OURS = {"rnn": RNN, "lstm": LSTM, "gru": GRU}
-
-
-def milliseconds(layer: torch.nn.Module) -> float:
-    """The fastest of five forward and backward passes."""
-    x, times = torch.randn(B, T, E), []
-    for _ in range(5):
-        start = time.perf_counter()
-        out = layer(x)
-        (out[0] if isinstance(out, tuple) else out).sum().backward()
-        times.append(time.perf_counter() - start)
-    return 1000 * min(times)
 
 
 def main():

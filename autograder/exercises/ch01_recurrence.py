@@ -823,6 +823,21 @@ def rnn_step__reads_half_new_state(x, h, params):
 
 # ---- 1.4 rnn_forward ----
 
+
+@RNN_STEP.misconception(
+    "The weights stand on the left, as in the equation for one column",
+    fails=RNN_STEP.all_but(),
+    hints=(
+        "The shapes do not fit, unless batch, input and state happen to have the same size.",
+        "The equation is written for one sequence, as a column. Here x and h hold one sequence per row, so the product "
+        "must leave the rows in place.",
+        "Read what the task says about the shape of x, and the table of the letters' shapes in chapter 0.",
+    ),
+)
+def rnn_step__columns(x, h, params):
+    return params.phi(params.W_xh @ x + params.W_hh @ h + params.b)
+
+
 _WHOLE_LAYER = "This exercise is to write the loop over time yourself, with your rnn_step."
 
 RNN_FORWARD = Exercise(
@@ -1146,6 +1161,23 @@ def rnn_forward__detached(x, h0, params):
     h, hs = h0, []
     for t in range(x.shape[1]):
         h = rnn_step(x[:, t], h.detach(), params)
+        hs.append(h)
+    return torch.stack(hs, dim=1)
+
+
+@RNN_FORWARD.misconception(
+    "The loop runs over the batch, and its results are stacked as if they were steps",
+    fails=RNN_FORWARD.all_but(),
+    hints=(
+        "You take as many steps as there are sequences, and each step reads one whole sequence.",
+        "Going through x itself goes through its first axis, the batch. The time steps are the second axis.",
+        "Read what the task says about the shape of x: (B, T, E).",
+    ),
+)
+def rnn_forward__steps_along_the_batch(x, h0, params):
+    h, hs = h0, []
+    for x_t in x:
+        h = rnn_step(x_t, h, params)
         hs.append(h)
     return torch.stack(hs, dim=1)
 

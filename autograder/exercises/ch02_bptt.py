@@ -412,6 +412,11 @@ BPTT = Exercise(
     difficulty=3,
     uses=("rnn_step_backward",),
     forbidden=AUTOGRAD,
+    equivalent={
+        "loss = cross_entropy(logits, y, pad=-2)": "no id is -2 either.",
+        "grads = [total + share for total, share in zip(grads, step, strict=False)]": "both lists have three items.",
+        "return (loss, RNNGrads(*grads, dW_hy, do.sum(dim=(1, 0))))": "the order of the axes in a sum is free.",
+    },
     not_applicable={
         "pads counted in the loss": "the task has no pads.",
         "a first state other than zero": "the task fixes h_0 = 0.",
@@ -1105,6 +1110,10 @@ TRUNCATED_BPTT = Exercise(
     points=2,
     minutes=25,
     difficulty=3,
+    equivalent={
+        "grads = [total + g for total, g in zip(grads, torch.autograd.grad(loss, weights), strict=False)]": "both "
+        "lists have three items.",
+    },
     not_applicable={
         "weights updated inside the function": "it returns gradients; the step with them is the caller's.",
     },

@@ -79,13 +79,15 @@ def lstm_step(x: Tensor, h: Tensor, c: Tensor, params: LSTMParams) -> tuple[Tens
 
     Built in chapter 4.
 
-    >>> params = LSTMParams(torch.zeros(4, 1), torch.zeros(4, 1), torch.tensor([9.0, 0.0, -9.0, 9.0]))
+    >>> b = torch.tensor([9.0, 0.0, -9.0, 9.0])  # f open, i shut, o open
+    >>> params = LSTMParams(torch.zeros(4, 1), torch.zeros(4, 1), b)
     >>> h, c = lstm_step(torch.ones(1, 1), torch.zeros(1, 1), torch.ones(1, 1), params)
     >>> round(c.item(), 3), round(h.item(), 3)  # nothing erased, nothing written, all of it read
     (1.0, 0.761)
     """
-    f, g, i, o = (x @ params.W_x.T + h @ params.W_h.T + params.b).chunk(4, dim=-1)  # (B, 4H) -> four (B, H)
-    f, g, i, o = torch.sigmoid(f), torch.tanh(g), torch.sigmoid(i), torch.sigmoid(o)  # eq-lstm-gates
+    a = x @ params.W_x.T + h @ params.W_h.T + params.b  # (B,E) @ (E,4H) + (B,H) @ (H,4H) -> (B,4H)
+    f, g, i, o = a.chunk(4, dim=-1)  # four times (B, H)
+    f, i, o, g = f.sigmoid(), i.sigmoid(), o.sigmoid(), g.tanh()  # eq-lstm-gates
     c = f * c + i * g  # eq-lstm-cell
     return o * torch.tanh(c), c  # eq-lstm-state
 
@@ -98,7 +100,7 @@ def peephole_lstm_step(
     $$ f = \sigma(a_f + w_{cf} \odot c_{t-1}), \quad i = \sigma(a_i + w_{ci} \odot c_{t-1}), \quad
        o = \sigma(a_o + w_{co} \odot c_t) $$ (eq-peephole)
 
-    with a, g, the cell and the state as in the LSTM. The output gate comes last and sees the new cell.
+    with a, g, the cell and the state as in the LSTM. The output gate is last: it sees the new cell.
 
     Args:
         x: (B, E) the inputs of this step.
@@ -115,11 +117,13 @@ def peephole_lstm_step(
 
     >>> params = LSTMParams(torch.zeros(4, 1), torch.zeros(4, 1), torch.zeros(4))
     >>> shut = Peepholes(torch.tensor([-99.0]), torch.tensor([0.0]), torch.tensor([0.0]))
-    >>> peephole_lstm_step(torch.ones(1, 1), torch.zeros(1, 1), torch.ones(1, 1), params, shut)[1].item()
+    >>> one, zero = torch.ones(1, 1), torch.zeros(1, 1)
+    >>> peephole_lstm_step(one, zero, one, params, shut)[1].item()
     0.0
     """
     f, g, i, o = (x @ params.W_x.T + h @ params.W_h.T + params.b).chunk(4, dim=-1)
-    f, i = torch.sigmoid(f + peepholes.w_cf * c), torch.sigmoid(i + peepholes.w_ci * c)  # eq-peephole
+    f = torch.sigmoid(f + peepholes.w_cf * c)  # eq-peephole
+    i = torch.sigmoid(i + peepholes.w_ci * c)
     c = f * c + i * torch.tanh(g)
     o = torch.sigmoid(o + peepholes.w_co * c)  # the new cell
     return o * torch.tanh(c), c
@@ -128,9 +132,10 @@ def peephole_lstm_step(
 def gru_step(x: Tensor, h: Tensor, params: GRUParams, reset: str = "before") -> Tensor:
     r"""One step of the GRU, as deck 002 writes it, or with the reset where torch has it.
 
-    $$ u = \sigma(U_u x_t + W_u h_{t-1} + b_u), \qquad r = \sigma(U_r x_t + W_r h_{t-1} + b_r) $$ (eq-gru-gates)
-    $$ \tilde h = \tanh(U_h x_t + W_h (r \odot h_{t-1}) + b_h) \quad \text{reset before} $$ (eq-gru-before)
-    $$ \tilde h = \tanh(U_h x_t + b_h + r \odot (W_h h_{t-1} + b'_h)) \quad \text{reset after} $$ (eq-gru-after)
+    $$ u = \sigma(U_u x_t + W_u h_{t-1} + b_u), \quad
+       r = \sigma(U_r x_t + W_r h_{t-1} + b_r) $$ (eq-gru-gates)
+    $$ \tilde h = \tanh(U_h x_t + W_h (r \odot h_{t-1}) + b_h) $$ (eq-gru-before)
+    $$ \tilde h = \tanh(U_h x_t + b_h + r \odot (W_h h_{t-1} + b'_h)) $$ (eq-gru-after)
     $$ h_t = (1 - u) \odot h_{t-1} + u \odot \tilde h $$ (eq-gru-state)
 
     Args:
@@ -145,8 +150,9 @@ def gru_step(x: Tensor, h: Tensor, params: GRUParams, reset: str = "before") -> 
 
     Built in chapter 4.
 
-    >>> params = GRUParams(torch.zeros(3, 1), torch.zeros(3, 1), torch.tensor([-9.0, 0.0, 0.0]), torch.zeros(1))
-    >>> round(gru_step(torch.ones(1, 1), torch.ones(1, 1), params).item(), 3)  # u is shut: all is kept
+    >>> b = torch.tensor([-9.0, 0.0, 0.0])  # u is shut: all is kept
+    >>> params = GRUParams(torch.zeros(3, 1), torch.zeros(3, 1), b, torch.zeros(1))
+    >>> round(gru_step(torch.ones(1, 1), torch.ones(1, 1), params).item(), 3)
     1.0
     """
     U_x, R_x, N_x = (x @ params.W_x.T + params.b).chunk(3, dim=-1)

@@ -26,7 +26,8 @@ def to_torch_lstm(params: LSTMParams) -> TorchLSTM:
     >>> torch.equal(weights.weight_ih[:5], params.W_x[10:15])  # i stands first there, third here
     True
     """
-    weight_ih, weight_hh, bias_ih = (torch.cat([i, f, g, o]) for f, g, i, o in (ours.chunk(4) for ours in params))
+    blocks = (tensor.chunk(4) for tensor in params)
+    weight_ih, weight_hh, bias_ih = (torch.cat([i, f, g, o]) for f, g, i, o in blocks)
     return TorchLSTM(weight_ih, weight_hh, bias_ih, torch.zeros_like(bias_ih))
 
 
@@ -46,16 +47,17 @@ def from_torch_gru(module: nn.GRU) -> GRUParams:
 
     torch's blocks come in the order r, z, n, and its z is the other way round:
 
-    $$ h_t = (1 - z) \odot n + z \odot h_{t-1}, \qquad z = 1 - u, \qquad 1 - \sigma(a) = \sigma(-a) $$ (eq-torch-gru)
+    $$ h_t = (1 - z) \odot n + z \odot h_{t-1}, \quad z = 1 - u, \quad
+       1 - \sigma(a) = \sigma(-a) $$ (eq-torch-gru)
 
     Args:
         module: a one-layer, one-directional nn.GRU with ``weight_ih_l0`` (3H, E), ``weight_hh_l0``
-            (3H, H), ``bias_ih_l0`` (3H,), ``bias_hh_l0`` (3H,); n = tanh(W_in x + b_in + r * (W_hn h + b_hn)).
-            Not changed.
+            (3H, H), ``bias_ih_l0`` (3H,), ``bias_hh_l0`` (3H,). Its candidate is
+            n = tanh(W_in x + b_in + r * (W_hn h + b_hn)). The module is not changed.
 
     Returns:
-        GRUParams with blocks u, r, candidate, where u is the share of the *new* content; b holds all
-        biases but b_hn, which is b_h.
+        GRUParams with blocks u, r, candidate, where u is the share of the *new* content. b holds
+        all biases but b_hn, which is b_h.
 
     Built in chapter 4.
 
@@ -94,9 +96,9 @@ def init_forget_bias(weights: TorchLSTM, b: float) -> TorchLSTM:
 
 
 def direct_cell_gradient(gates: Gates) -> Tensor:
-    r"""How much of a change of the cell after step k arrives in the last cell, along the cell alone.
+    r"""How much of a change of the cell after step k arrives in the last cell, along the cell.
 
-    The gates also depend on the cell, through h; this detour is left out: the gates are taken as given.
+    The gates also depend on the cell, through h; this detour is left out: the gates are given.
 
     $$ \frac{\partial c_T}{\partial c_k} = \prod_{t=k+1}^{T} f_t $$ (eq-carousel)
 
@@ -112,7 +114,7 @@ def direct_cell_gradient(gates: Gates) -> Tensor:
     >>> [round(value, 3) for value in direct_cell_gradient(Gates(f, f, f, f)).flatten().tolist()]
     [0.4, 0.8, 1.0]
     """
-    after = torch.cat([gates.f[:, 1:], torch.ones_like(gates.f[:, :1])], dim=1)  # f of the step after k; then 1
+    after = torch.cat([gates.f[:, 1:], torch.ones_like(gates.f[:, :1])], dim=1)  # f_{k+1}; last 1
     return after.flip(1).cumprod(1).flip(1)  # eq-carousel
 
 
@@ -120,11 +122,13 @@ def detach_state(state: Tensor | tuple | list) -> Tensor | tuple:
     """Cut the history off a state between two chunks of a long text; its values go on.
 
     Args:
-        state: a tensor (the h of an RNN or GRU), or a tuple or list of states: (h, c) of an LSTM, or one entry
-            per layer, to any depth. It is not changed: the last chunk can still be differentiated.
+        state: a tensor (the h of an RNN or GRU), or a tuple or list of states: (h, c) of an LSTM,
+            or one entry per layer, to any depth. It is not changed: the last chunk can still be
+            differentiated.
 
     Returns:
-        The same values in the same arrangement (tuples for lists, too); no gradient flows through them.
+        The same values in the same arrangement (tuples for lists, too); no gradient flows back
+        through them.
 
     Built in chapter 4.
 

@@ -17,7 +17,8 @@ def numerical_grad(f, x: Tensor, eps: float) -> Tensor:
     r"""The gradient of a scalar function by central differences, one entry at a time.
 
     $$ \frac{\partial f}{\partial x_i} \approx
-       \frac{f(x + \varepsilon e_i) - f(x - \varepsilon e_i)}{2\varepsilon} $$ (eq-central-difference)
+       \frac{f(x + \varepsilon e_i) - f(x - \varepsilon e_i)}{2\varepsilon}
+       $$ (eq-central-difference)
 
     Args:
         f: takes a tensor of x's shape; returns one number, a 0-d tensor or a Python float.
@@ -90,7 +91,7 @@ class RNNGrads(NamedTuple):
     c: Tensor  # (V,)
 
 
-def bptt(x: Tensor, y: Tensor, params: RNNParams, W_hy: Tensor, c: Tensor) -> tuple[Tensor, RNNGrads]:
+def bptt(x: Tensor, y: Tensor, params: RNNParams, W_hy: Tensor, c: Tensor) -> tuple:
     r"""Backpropagation through time: the loss of an RNN and all its gradients, by hand.
 
     Forward: h_0 = 0, the states of a tanh RNN, scores $o_t = c + W_{hy} h_t$, and as loss the mean
@@ -162,7 +163,8 @@ def jacobian_product(W: Tensor, hs: Tensor) -> Tensor:
     """
     J = torch.eye(len(W), dtype=W.dtype)
     for h in hs[1:]:
-        J = (1 - h * h)[:, None] * W @ J  # eq-jacobian-product: diag(v) W scales the rows of W
+        slope = 1 - h * h  # of tanh at this step, one number per unit
+        J = slope[:, None] * W @ J  # eq-jacobian-product: diag(slope) W scales the rows of W
     return J
 
 
@@ -193,7 +195,7 @@ def clip_global_norm(grads: list[Tensor | None], c: float) -> tuple[tuple, Tenso
     return tuple(None if g is None else g * scale for g in grads), norm
 
 
-def truncated_bptt(chunks: list, h0: Tensor, params: RNNParams, chunk_loss) -> tuple[Tensor, tuple, Tensor]:
+def truncated_bptt(chunks: list, h0: Tensor, params: RNNParams, chunk_loss) -> tuple:
     r"""BPTT over a long sequence in chunks: the state is carried on, the gradient is not.
 
     $$ h^{(k+1)}_0 = \mathrm{detach}\big(h^{(k)}_{T_k}\big), \qquad
@@ -251,7 +253,9 @@ def spectral_radius(W: Tensor) -> Tensor:
     >>> round(spectral_radius(W).item(), 4)
     2.0
     """
-    return torch.linalg.eigvals(W).abs().max()  # eq-spectral-radius
+    eigenvalues = torch.linalg.eigvals(W)  # (H,) complex
+    squares = eigenvalues.real**2 + eigenvalues.imag**2
+    return squares.max().sqrt()  # eq-spectral-radius
 
 
 def gradient_map(losses: Sequence[Tensor], states: Sequence[Tensor]) -> Tensor:

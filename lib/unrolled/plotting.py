@@ -164,12 +164,12 @@ def unrolled(tokens: Sequence[str], ax: Axes | None = None) -> Axes:
     return ax
 
 
-def gradient_heatmap(lengths: np.ndarray, title: str = "", low: float = 1e-8, ax: Axes | None = None) -> Axes:
+def gradient_heatmap(lengths: np.ndarray, low: float, high: float, ax: Axes | None = None) -> Axes:
     """Lengths of gradients, row t by column k, as colours on a logarithmic scale; zeros stay white."""
     ax, lengths = _axes(ax), np.asarray(lengths, dtype=float)
     shown = np.ma.masked_less_equal(lengths, 0)
-    image = ax.imshow(shown, cmap="viridis", norm=LogNorm(low, 1e2, clip=True), interpolation="nearest")
-    ax.set(title=title, xlabel="state $h_k$", ylabel="loss $L_t$")
+    image = ax.imshow(shown, cmap="viridis", norm=LogNorm(low, high, clip=True), interpolation="nearest")
+    ax.set(xlabel="state $h_k$", ylabel="loss $L_t$")
     ax.grid(False)
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label="length of the gradient")
     return ax

@@ -4,10 +4,12 @@ import os
 import re
 import time
 
+import jupytext
 import pytest
 from IPython.testing.globalipapp import start_ipython
 
-from autograder.exercises import all_exercises, find
+from autograder.course import chapter
+from autograder.exercises import all_exercises, chapter_of, find
 from autograder.setup_cell import SETUP
 from autograder.source import renamed_source, stub_cell
 from autograder.student import CheckFailed
@@ -19,6 +21,19 @@ def shell():
     for cell in ("%matplotlib agg", SETUP, "from unrolled.recurrent import RNNParams"):
         assert found.run_cell(cell).success
     return found
+
+
+def said(report) -> str:
+    """The text of a report on one line."""
+    return " ".join(repr(report).split())
+
+
+def with_setup_of(shell, exercise):
+    """Run the extra setup cells of the exercise's chapter."""
+    source = jupytext.read(chapter(chapter_of(exercise)).source, fmt="md:myst")
+    for cell in source.cells:
+        if "setup" in cell.metadata.get("tags", []) and cell.source != SETUP:
+            shell.run_cell(cell.source).raise_error()
 
 
 def run(shell, *cells):
@@ -78,7 +93,7 @@ def test_a_name_from_another_cell_is_noticed(shell):
     helper = "def my_helper(o):\n    e = (o - o.amax(-1, True)).exp()\n    return e / e.sum(-1, True)"
     report = run(shell, helper, answer, "check(softmax)")
     assert report.verdict.kind == "correct"
-    assert "my_helper" in repr(report) and "move the definition into the graded cell" in repr(report)
+    assert "my_helper" in said(report) and "move the definition into the graded cell" in said(report)
     together = run(shell, helper + "\n\n\n" + answer, "check(softmax)")
     assert "my_helper" not in repr(together)
 
@@ -88,7 +103,7 @@ def test_shortcuts_and_strange_arguments_get_a_sentence(shell):
     assert report.verdict.kind == "shortcut" and report.verdict.points == 0
     assert "check(rnn_step)" in repr(run(shell, "check(3)"))
     assert "check(rnn_step)" in repr(run(shell, "check()"))
-    assert "did you mean rnn_step" in repr(run(shell, "def rnn_stepp(): pass", "check(rnn_stepp)"))
+    assert "did you mean rnn_step" in said(run(shell, "def rnn_stepp(): pass", "check(rnn_stepp)"))
 
 
 def test_an_error_shows_the_students_message_and_no_traceback(shell):
@@ -111,6 +126,7 @@ def test_no_report_shows_the_source_of_an_answer(shell):
     from autograder.leaks import leaks_in
 
     for exercise in all_exercises().values():
+        with_setup_of(shell, exercise)
         for known in exercise.misconceptions[:3]:
             cell = "@exercise\n" + renamed_source(known.implementation)
             report = run(shell, cell, f"check({exercise.id}, hints=3)")
@@ -121,8 +137,33 @@ def test_no_report_shows_the_source_of_an_answer(shell):
 def test_a_check_takes_less_than_a_second(shell):
     for exercise in all_exercises().values():
         known = exercise.misconceptions[-1]
+        with_setup_of(shell, exercise)
         run(shell, "@exercise\n" + renamed_source(known.implementation))
         start = time.process_time()
         report = run(shell, f"check({exercise.id})")
         assert time.process_time() - start < 1, exercise.id
         assert report.verdict.detail == known.id
+
+
+def test_an_endless_loop_ends_with_a_sentence(shell, monkeypatch):
+    from autograder.probes import ch01_recurrence as probes
+
+    quick = type(probes.softmax_values)(**{**vars(probes.softmax_values), "seconds": 0.3})
+    monkeypatch.setattr(probes, "softmax_values", quick)
+    report = run(shell, "@exercise\ndef softmax(o):\n    while True: pass", "check(softmax)")
+    assert report.verdict.kind == "timeout"
+    assert "does a loop never end?" in said(report)
+
+
+def test_a_missing_return_and_a_failing_line_are_pointed_out(shell):
+    nothing = run(shell, "@exercise\ndef softmax(o):\n    e = o.exp()\n    e / e.sum()", "check(softmax)")
+    assert "returns nothing: is a `return` missing" in said(nothing)
+    failing = run(shell, "@exercise\ndef softmax(o):\n    e = o.exp()\n    return e @ o.foo", "check(softmax)")
+    assert "(line 4 of the cell)" in said(failing)
+    assert said(failing).count("foo") == 1
+
+
+def test_validate_takes_a_right_answer_without_output(shell, monkeypatch):
+    monkeypatch.setitem(os.environ, "NBGRADER_VALIDATING", "1")
+    right = "@exercise\ndef softmax(o):\n    e = (o - o.amax(-1)[..., None]).exp()\n    return e / e.sum(-1)[..., None]"
+    assert run(shell, right, "check(softmax)") is None

@@ -28,6 +28,7 @@ from unrolled.gates_and_torch import (
     init_forget_bias,
     to_torch_lstm,
 )
+from unrolled.measurements import stored
 from unrolled.memory_tasks import agreement_sentence, anbn, learn_recall, recall_batch
 from unrolled.readers import Reader, recurrent_layer
 
@@ -185,8 +186,11 @@ def test_languages():
     assert sentence[place] == ("were" if plural else "was") and len(sentence) == place + 2
 
 
-def test_recall_over_five_steps_is_learned():
+def test_recall_is_learned_and_the_measurement_repeats():
     torch.set_default_dtype(torch.float32)
     accuracy, taken = learn_recall("lstm", 1.0, 5, seed=0)
     assert accuracy > 0.95 and taken < 600
+    again = stored("ch04_horizon")
+    place = again["distances"].index(10)
+    assert abs(learn_recall("lstm", 1, 10, seed=0)[0] - again["lstm 1"]["0.003"][0]["accuracy"][place]) <= 0.05
     assert Reader("rnn", 4, 3, 5, 2)(torch.zeros(2, 6, dtype=torch.long)).shape == (2, 6, 2)

@@ -44,6 +44,7 @@ def test_begin_fixes_all_random_numbers():
             {"fcnn": [[1, 0.5, 0.5]], "rnn": [[1, 1, 1]]}, seen=1, ax=ax
         ),
         lambda ax=None: plotting.unrolled(["a", "real", "stinker"], ax=ax),
+        lambda ax=None: plotting.gradient_heatmap(np.array([[1, 0], [1e-9, 2]]), low=1e-8, high=1, ax=ax),
     ],
 )
 def test_drawings_return_their_axes_and_repeat_exactly(draw):

@@ -130,7 +130,7 @@ def test_what_was_judged_but_not_recorded_is_graded_again(readme_course):
         ("autograder build 77_nothing", "There is no chapter 77_nothing"),
         ("autograder check missing.ipynb", "does not exist"),
         ("echo '{' > recurrence.ipynb; autograder check recurrence.ipynb", "is not a readable notebook"),
-        ("echo '{' > other.ipynb; autograder check other.ipynb", "is no chapter of this course"),
+        ("echo '{\"cells\": []}' > other.ipynb; autograder check other.ipynb", "holds no graded cell of this course"),
         ("mkdir full; touch full/x; autograder init full", "is not empty"),
     ],
 )
@@ -144,8 +144,8 @@ def test_a_users_mistake_ends_in_one_sentence(tmp_path, command, sentence):
 def test_a_student_can_check_a_notebook_in_the_terminal(tmp_path):
     released = nbformat.read(CHAPTER.student, as_version=4)
     known = find("rnn_step").misconceptions[0]
-    nbformat.write(fill(released, {"rnn_step": renamed_source(known.implementation)}), tmp_path / "recurrence.ipynb")
-    done = run("autograder check recurrence.ipynb", tmp_path)
+    nbformat.write(fill(released, {"rnn_step": renamed_source(known.implementation)}), tmp_path / "mine (1).ipynb")
+    done = run("autograder check 'mine (1).ipynb'", tmp_path)
     assert done.returncode == 1 and done.stderr == ""
     assert known.title in done.stdout and "not written yet" in done.stdout
     assert "of 14 points" in done.stdout
