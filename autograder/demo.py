@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from autograder.course_directory import Mark, grade_course, init_course
 from autograder.exercise import Exercise
 from autograder.exercises import chapter_exercises
 from autograder.show import CLAIM
-from autograder.source import renamed_source
+from autograder.source import written_cell
 
 ALWAYS_EQUAL = """\
 class Agreeable:
@@ -61,7 +61,7 @@ def make_class(released: NotebookNode, chapter: str) -> Iterator[Submission]:
     exercises = chapter_exercises(chapter)
     full = {e.id: (e.points, CLAIM["correct"]) for e in exercises}
     nothing = {e.id: (0, CLAIM["not-attempted"]) for e in exercises}
-    perfect = {e.id: _answer(e.references[0]) for e in exercises}
+    perfect = {e.id: written_cell(e) for e in exercises}
 
     yield Submission("perfect", fill(released, perfect), full)
     yield Submission("empty", fill(released, {}), nothing)
@@ -77,7 +77,7 @@ def make_class(released: NotebookNode, chapter: str) -> Iterator[Submission]:
     yield Submission("broken-file", json.dumps(fill(released, perfect)).encode()[:-200], refused)
     for exercise in exercises:
         for known in exercise.misconceptions:
-            answers = perfect | {exercise.id: _answer(known.implementation)}
+            answers = perfect | {exercise.id: written_cell(exercise, known.implementation)}
             lost = sum(p.weight for p in exercise.credited if p.id in known.fails)
             share = 1 - lost / sum(p.weight for p in exercise.credited)
             expected = {name: (points, "right") for name, (points, _) in full.items()}
@@ -108,10 +108,6 @@ def fill(released: NotebookNode, answers: dict[str, str]) -> NotebookNode:
         if grade_id in answers and cell.metadata.nbgrader.solution:
             cell.source = answers[grade_id]
     return notebook
-
-
-def _answer(implementation: Callable) -> str:
-    return "@exercise\n" + renamed_source(implementation)
 
 
 def hand_in(folder: Path, chapter: Chapter, submission: Submission) -> None:

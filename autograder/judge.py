@@ -57,8 +57,12 @@ def judge_functions(
 
 
 def better(first: Verdict, second: Verdict, given: tuple[str, ...]) -> Verdict:
-    """The first verdict, unless the answer does better when the functions it uses are right."""
-    if second.points <= first.points and not (second.full and not first.full):
+    """The first verdict, unless the answer does better, or its mistake gets a name, when what it uses is right."""
+
+    def rank(verdict: Verdict) -> tuple:
+        return verdict.full, verdict.points, verdict.kind == "misconception"
+
+    if rank(second) <= rank(first):
         return first
     names = " and ".join(given)
     if second.full:

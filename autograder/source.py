@@ -28,6 +28,12 @@ def renamed_source(implementation: Callable) -> str:
     return function_source(implementation).replace(f"def {name}(", f"def {name.split('__')[0]}(", 1)
 
 
+def written_cell(exercise: Exercise, implementation: Callable | None = None) -> str:
+    """A cell as a student would hand it in: the references, one of them replaced by ``implementation``."""
+    functions = exercise.with_one(implementation or exercise.references[0])
+    return "\n\n\n".join("@exercise\n" + renamed_source(function) for function in functions.values())
+
+
 def answer_cell(exercise: Exercise) -> str:
     """The solution cell: signature, docstring, and the body between nbgrader's markers, for each function."""
     return "\n\n\n".join("@exercise\n" + _with_markers(reference) for reference in exercise.references)

@@ -25,6 +25,7 @@ LSTM_STEP = Exercise(
     minutes=20,
     difficulty=2,
     forbidden={"LSTMCell": _WHOLE_LSTM, "LSTM": _WHOLE_LSTM, "lstm_cell": _WHOLE_LSTM},
+    equivalent={"f, g, i, o = a.chunk(4, dim=1)": "of two axes the last is axis 1."},
     not_applicable={
         "transposed weights": "4H rows never fit in place of E or H columns, so the product raises at any size.",
         "peephole connections": "the step is given no peephole weights; they come in exercise 4.2.",
@@ -269,6 +270,9 @@ PEEPHOLE_LSTM_STEP = Exercise(
     points=2,
     minutes=15,
     difficulty=2,
+    equivalent={
+        "f, g, i, o = (x @ params.W_x.T + h @ params.W_h.T + params.b).chunk(4, dim=1)": "of two axes the last is 1.",
+    },
     not_applicable={
         "a full matrix as peephole": "the three peepholes are vectors, so there is no matrix to multiply with.",
     },
@@ -882,6 +886,7 @@ INIT_FORGET_BIAS = Exercise(
     points=1,
     minutes=10,
     difficulty=1,
+    equivalent={"bias_ih[H:2 * H], bias_hh[H:2 * H] = (0, b)": "torch adds the two, so either may hold b."},
     not_applicable={
         "only the first of several layers": "the function is given the tensors of one layer.",
     },

@@ -16,11 +16,11 @@ from autograder.demo import fill
 from autograder.exercises import find
 from autograder.grading import grade_notebook, open_seeds
 from autograder.respond import ForkServer
-from autograder.source import renamed_source
+from autograder.source import written_cell
 
 CHAPTER = chapter("01_recurrence")
 RELEASED = nbformat.read(CHAPTER.student, as_version=4)
-HONEST = "@exercise\n" + renamed_source(find("pad_batch").references[0])
+HONEST = written_cell(find("pad_batch"))
 SECONDS = 150  # 14 questions of at most 5 s each, twice over; an honest notebook takes less than one
 
 ATTACKS = {

@@ -11,7 +11,7 @@ from IPython.testing.globalipapp import start_ipython
 from autograder.course import chapter
 from autograder.exercises import all_exercises, chapter_of, find
 from autograder.setup_cell import SETUP
-from autograder.source import renamed_source, stub_cell
+from autograder.source import stub_cell, written_cell
 from autograder.student import CheckFailed
 
 
@@ -65,7 +65,7 @@ def test_a_right_answer_is_told_so(shell):
 
 def test_a_known_mistake_is_named_and_hints_come_on_demand(shell):
     known = find("rnn_step").misconceptions[0]
-    cell = "@exercise\n" + renamed_source(known.implementation)
+    cell = written_cell(find("rnn_step"), known.implementation)
     first = run(shell, cell, "check(rnn_step)")
     assert known.title.rstrip(".") in repr(first)
     assert "Hint 1" in repr(first) and "Hint 2" not in repr(first)
@@ -128,8 +128,8 @@ def test_no_report_shows_the_source_of_an_answer(shell):
     for exercise in all_exercises().values():
         with_setup_of(shell, exercise)
         for known in exercise.misconceptions[:3]:
-            cell = "@exercise\n" + renamed_source(known.implementation)
-            report = run(shell, cell, f"check({exercise.id}, hints=3)")
+            cell = written_cell(exercise, known.implementation)
+            report = run(shell, cell, f"check({', '.join(exercise.functions)}, hints=3)")
             text = re.sub(r"<[^>]+>", "", report._repr_html_())
             assert leaks_in([("report", text), ("report", repr(report))]) == []
 
@@ -138,9 +138,9 @@ def test_a_check_takes_less_than_a_second(shell):
     for exercise in all_exercises().values():
         known = exercise.misconceptions[-1]
         with_setup_of(shell, exercise)
-        run(shell, "@exercise\n" + renamed_source(known.implementation))
+        run(shell, written_cell(exercise, known.implementation))
         start = time.process_time()
-        report = run(shell, f"check({exercise.id})")
+        report = run(shell, f"check({', '.join(exercise.functions)})")
         assert time.process_time() - start < 1, exercise.id
         assert report.verdict.detail == known.id
 

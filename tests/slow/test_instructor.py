@@ -15,7 +15,7 @@ from autograder.course import chapter
 from autograder.course_directory import grade_course, init_course, marks
 from autograder.demo import Submission, fill, hand_in
 from autograder.exercises import chapter_exercises, find
-from autograder.source import renamed_source
+from autograder.source import written_cell
 
 ROOT = Path(__file__).parents[2]
 CHAPTER = chapter("01_recurrence")
@@ -33,10 +33,9 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess:
 def class_of_three(folder: Path) -> None:
     """ada is perfect, bob has two known mistakes and explains, cyd handed in a broken file."""
     released = nbformat.read(folder / "release" / CHAPTER.name / f"{CHAPTER.slug}.ipynb", as_version=4)
-    perfect = {e.id: "@exercise\n" + renamed_source(e.references[0]) for e in chapter_exercises(CHAPTER.name)}
+    perfect = {e.id: written_cell(e) for e in chapter_exercises(CHAPTER.name)}
     wrong = {
-        name: "@exercise\n" + renamed_source(find(name).misconceptions[0].implementation)
-        for name in ("rnn_step", "softmax")
+        name: written_cell(find(name), find(name).misconceptions[0].implementation) for name in ("rnn_step", "softmax")
     }
     explain = next(
         c.metadata.nbgrader.grade_id for c in released.cells if c.metadata.get("nbgrader", {}).get("points") == 3
@@ -144,7 +143,9 @@ def test_a_users_mistake_ends_in_one_sentence(tmp_path, command, sentence):
 def test_a_student_can_check_a_notebook_in_the_terminal(tmp_path):
     released = nbformat.read(CHAPTER.student, as_version=4)
     known = find("rnn_step").misconceptions[0]
-    nbformat.write(fill(released, {"rnn_step": renamed_source(known.implementation)}), tmp_path / "mine (1).ipynb")
+    nbformat.write(
+        fill(released, {"rnn_step": written_cell(find("rnn_step"), known.implementation)}), tmp_path / "mine (1).ipynb"
+    )
     done = run("autograder check 'mine (1).ipynb'", tmp_path)
     assert done.returncode == 1 and done.stderr == ""
     assert known.title in done.stdout and "not written yet" in done.stdout
