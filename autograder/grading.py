@@ -88,7 +88,8 @@ def _syntax_error(source: str) -> str:
 
 def _given_the_used(exercise, verdict, verdicts, cells, seeds, server) -> Verdict:
     """An answer that fails while a function it uses is not plainly right is asked again with the reference of that."""
-    shaky = tuple(name for name in exercise.uses if name not in verdicts or verdicts[name].kind != "correct")
+    verdict_on = {name: verdicts.get(find(name).id) for name in exercise.uses}
+    shaky = tuple(name for name, used in verdict_on.items() if used is None or used.kind != "correct")
     if verdict.full or not shaky:
         return verdict
     given = {name: function_source(find(name).functions[name]) for name in shaky}

@@ -143,9 +143,8 @@ def test_a_users_mistake_ends_in_one_sentence(tmp_path, command, sentence):
 def test_a_student_can_check_a_notebook_in_the_terminal(tmp_path):
     released = nbformat.read(CHAPTER.student, as_version=4)
     known = find("rnn_step").misconceptions[0]
-    nbformat.write(
-        fill(released, {"rnn_step": written_cell(find("rnn_step"), known.implementation)}), tmp_path / "mine (1).ipynb"
-    )
+    mine = fill(released, {"rnn_step": written_cell(find("rnn_step"), known.implementation)})
+    nbformat.write(mine, tmp_path / "mine (1).ipynb")
     done = run("autograder check 'mine (1).ipynb'", tmp_path)
     assert done.returncode == 1 and done.stderr == ""
     assert known.title in done.stdout and "not written yet" in done.stdout
