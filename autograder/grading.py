@@ -10,10 +10,9 @@ from nbformat import NotebookNode
 
 from autograder.exercise import Exercise, Verdict
 from autograder.exercises import chapter_exercises, find
-from autograder.judge import CHECK_SEEDS, better, judge
+from autograder.judge import CHECK_SEEDS, better, judge, not_attempted, shortcut_verdict
 from autograder.respond import ForkServer, Respondent
 from autograder.source import function_source, is_unwritten, parse, shortcut
-from autograder.student import not_attempted, shortcut_verdict
 
 SeedsFor = Callable[[Exercise], tuple[int, ...]]
 

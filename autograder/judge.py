@@ -56,6 +56,18 @@ def judge_functions(
     return judge(exercise, lambda probe, seed, dtype: observe(probe, functions, seed, dtype), seeds)
 
 
+def not_attempted(found: Exercise) -> Verdict:
+    """The verdict on a stub; it lists what will be asked."""
+    asked = tuple(Property(probe.id, probe.title, False, probe.weight) for probe in found.credited)
+    message = "Write the function in the cell above, run it, and run this cell again. These properties are checked:"
+    return Verdict(found.id, "not-attempted", 0, found.points, asked, message=message)
+
+
+def shortcut_verdict(found: Exercise, sentence: str) -> Verdict:
+    """The verdict on an answer that calls what it is asked to write."""
+    return Verdict(found.id, "shortcut", 0, found.points, message=sentence)
+
+
 def better(first: Verdict, second: Verdict, given: tuple[str, ...]) -> Verdict:
     """The first verdict, unless the answer does better, or its mistake gets a name, when what it uses is right."""
 

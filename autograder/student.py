@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from autograder import show
-from autograder.exercise import Exercise, Property, Verdict
+from autograder.exercise import Exercise, Verdict
 from autograder.exercises import all_exercises, chapter_modules, chapter_of, find
-from autograder.judge import Ask, better, judge
+from autograder.judge import Ask, better, judge, not_attempted, shortcut_verdict
 from autograder.probe import Probe, observe
 from autograder.setup_cell import SETUP
 from autograder.source import bound_names, free_names, is_unwritten, shortcut
@@ -152,18 +152,6 @@ def _alarm(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-
-
-def not_attempted(found: Exercise) -> Verdict:
-    """The verdict on a stub; it lists what will be asked."""
-    asked = tuple(Property(probe.id, probe.title, False, probe.weight) for probe in found.credited)
-    message = "Write the function in the cell above, run it, and run this cell again. These properties are checked:"
-    return Verdict(found.id, "not-attempted", 0, found.points, asked, message=message)
-
-
-def shortcut_verdict(found: Exercise, sentence: str) -> Verdict:
-    """The verdict on an answer that calls what it is asked to write."""
-    return Verdict(found.id, "shortcut", 0, found.points, message=sentence)
 
 
 class _references_instead:
