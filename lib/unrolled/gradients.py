@@ -22,8 +22,8 @@ def numerical_grad(f, x: Tensor, eps: float) -> Tensor:
 
     Args:
         f: takes a tensor of x's shape; returns one number, a 0-d tensor or a Python float.
-        x: any shape, in double precision; it may be a transposed view. After the call it is
-            what it was before.
+        x: any shape, in double precision; it may be a transposed view. After the call it
+            is what it was before.
         eps: how far each entry is moved up and down.
 
     Returns:
@@ -46,7 +46,7 @@ def numerical_grad(f, x: Tensor, eps: float) -> Tensor:
 
 
 def rnn_step_backward(dh: Tensor, h: Tensor, h_prev: Tensor, x: Tensor, params: RNNParams) -> tuple:
-    r"""Go back through one step of a tanh RNN: from the gradient of h to those of all that made h.
+    r"""Go back through one step of a tanh RNN: the gradients of all that made h.
 
     $$ \begin{aligned} \delta_a &= \delta_h \odot (1 - h \odot h), &
        \delta_x &= W_{xh}^\top \delta_a, &
@@ -55,8 +55,8 @@ def rnn_step_backward(dh: Tensor, h: Tensor, h_prev: Tensor, x: Tensor, params: 
        \delta_{W_{hh}} &= \delta_a\, h_{\text{prev}}^\top, & \delta_b &= \delta_a
        \end{aligned} $$ (eq-step-backward)
 
-    The equations are for one sequence, with column vectors; gradients of the three parameters are
-    summed over the batch.
+    The equations are for one sequence, with column vectors; the gradients of the three
+    parameters are summed over the batch.
 
     Args:
         dh: (B, H) the gradient of the loss with respect to h.
@@ -73,8 +73,8 @@ def rnn_step_backward(dh: Tensor, h: Tensor, h_prev: Tensor, x: Tensor, params: 
 
     >>> one = torch.ones(1, 1)
     >>> params = RNNParams(W_xh=2 * one, W_hh=3 * one, b=torch.zeros(1))
-    >>> [g.item() for g in rnn_step_backward(one, 0.5 * one, 0.1 * one, 4 * one, params)]
-    [1.5, 2.25, 3.0, 0.07500000298023224, 0.75]
+    >>> [g.item() for g in rnn_step_backward(one, 0.5 * one, 0.5 * one, 4 * one, params)]
+    [1.5, 2.25, 3.0, 0.375, 0.75]
     """
     da = dh * (1 - h * h)  # (B, H)  eq-step-backward
     dx, dh_prev = da @ params.W_xh, da @ params.W_hh  # (B,H) @ (H,E) -> (B,E), (B,H) @ (H,H) -> (B,H)
@@ -94,14 +94,15 @@ class RNNGrads(NamedTuple):
 def bptt(x: Tensor, y: Tensor, params: RNNParams, W_hy: Tensor, c: Tensor) -> tuple:
     r"""Backpropagation through time: the loss of an RNN and all its gradients, by hand.
 
-    Forward: h_0 = 0, the states of a tanh RNN, scores $o_t = c + W_{hy} h_t$, and as loss the mean
-    surprise over all B·T positions. Backward, from t = T down to 1:
+    Forward: h_0 = 0, the states of a tanh RNN, scores $o_t = c + W_{hy} h_t$, and as loss
+    the mean surprise over all B·T positions. Backward, from t = T down to 1:
 
     $$ \delta_{o_t} = \frac{\hat y_t - \mathbb{1}[y_t]}{BT}, \qquad
        \delta_{h_t} = W_{hy}^\top \delta_{o_t} + W_{hh}^\top \delta_{a_{t+1}}, \qquad
        \delta_{a_{T+1}} = 0 $$ (eq-bptt)
 
-    where $\mathbb{1}[y]$ is one-hot. Each step adds its share to the gradients of the parameters.
+    where $\mathbb{1}[y]$ is one-hot. Each step adds its share to the gradients of the
+    parameters.
 
     Args:
         x: (B, T, E) inputs.
@@ -144,16 +145,16 @@ def jacobian_product(W: Tensor, hs: Tensor) -> Tensor:
     r"""How the last state of a tanh RNN moves when the first one is moved.
 
     $$ \frac{\partial h_T}{\partial h_1} = J_T\, J_{T-1} \cdots J_2, \qquad
-       J_t = \frac{\partial h_t}{\partial h_{t-1}} = \mathrm{diag}(1 - h_t \odot h_t)\, W
-       $$ (eq-jacobian-product)
+       J_t = \frac{\partial h_t}{\partial h_{t-1}} =
+       \mathrm{diag}(1 - h_t \odot h_t)\, W $$ (eq-jacobian-product)
 
     Args:
         W: (H, H) the recurrent matrix W_hh; h_t = tanh(W h_{t-1} + ...).
         hs: (T, H) the states h_1 to h_T of one sequence.
 
     Returns:
-        (H, H) with the derivative of h_T[i] by h_1[j] in row i and column j: a product of T - 1
-        factors, the identity if T = 1. W and hs are not changed.
+        (H, H) with the derivative of h_T[i] by h_1[j] in row i and column j: a product of
+        T - 1 factors, the identity if T = 1. W and hs are not changed.
 
     Built in chapter 2.
 
@@ -181,12 +182,13 @@ def clip_global_norm(grads: list[Tensor | None], c: float) -> tuple[tuple, Tenso
     Returns:
         clipped: as many entries as grads, in the same order; None stays None.
         norm: a scalar, the length n *before* clipping.
-        The tensors in grads are not changed. Up to length c they come back as they are; if all
-        are zero, they stay zero.
+        The tensors in grads are not changed. Up to length c they come back as they are; if
+        all are zero, they stay zero.
 
     Built in chapter 2.
 
-    >>> (a, b), norm = clip_global_norm([torch.tensor([3.0]), torch.tensor([[4.0]])], c=1.0)
+    >>> grads = [torch.tensor([3.0]), torch.tensor([[4.0]])]
+    >>> (a, b), norm = clip_global_norm(grads, c=1.0)
     >>> norm.item(), round(a.item(), 4), round(b.item(), 4)
     (5.0, 0.6, 0.8)
     """
@@ -202,11 +204,12 @@ def truncated_bptt(chunks: list, h0: Tensor, params: RNNParams, chunk_loss) -> t
        g = \sum_k \frac{\partial L_k}{\partial \theta} $$ (eq-truncated)
 
     Args:
-        chunks: consecutive pieces (x, y) of the same B sequences, x (B, T_k, E); the lengths T_k
-            may differ.
+        chunks: consecutive pieces (x, y) of the same B sequences, x (B, T_k, E); the
+            lengths T_k may differ.
         h0: (B, H) the states before the first chunk.
         params: the recurrence; W_xh, W_hh and b are leaves that require gradients.
-        chunk_loss: takes the states (B, T_k, H) of a chunk and its y; returns the chunk's loss L_k.
+        chunk_loss: takes the states (B, T_k, H) of a chunk and its y; returns the chunk's
+            loss L_k.
 
     Returns:
         losses: (number of chunks,) the loss of each chunk.
@@ -242,7 +245,7 @@ def spectral_radius(W: Tensor) -> Tensor:
     $$ \rho(W) = \max_i |\lambda_i(W)| $$ (eq-spectral-radius)
 
     Args:
-        W: (H, H) real, not necessarily symmetric: its eigenvalues may be negative or complex.
+        W: (H, H) real, not necessarily symmetric: eigenvalues may be negative or complex.
 
     Returns:
         A real scalar tensor. W is not changed.

@@ -34,13 +34,7 @@ from unrolled.readers import Reader, recurrent_layer
 
 B, T, E, H = 3, 7, 5, 11
 
-
-@pytest.fixture(autouse=True)
-def double():
-    torch.set_default_dtype(torch.float64)
-    torch.manual_seed(0)
-    yield
-    torch.set_default_dtype(torch.float32)
+pytestmark = pytest.mark.usefixtures("double")
 
 
 def close(ours, theirs):

@@ -23,13 +23,7 @@ from unrolled.recurrent import RNNParams, rnn_forward, rnn_step
 
 B, T, E, H, V = 3, 9, 5, 11, 7
 
-
-@pytest.fixture(autouse=True)
-def double():
-    torch.set_default_dtype(torch.float64)
-    torch.manual_seed(0)
-    yield
-    torch.set_default_dtype(torch.float32)
+pytestmark = pytest.mark.usefixtures("double")
 
 
 def weights(requires_grad: bool = False) -> list[torch.Tensor]:

@@ -8,13 +8,7 @@ from unrolled.recurrent import RNN, RNNParams, from_torch_rnn, leaky_average, rn
 
 B, T, E, H = 3, 7, 5, 11
 
-
-@pytest.fixture(autouse=True)
-def double():
-    torch.set_default_dtype(torch.float64)
-    torch.manual_seed(0)
-    yield
-    torch.set_default_dtype(torch.float32)
+pytestmark = pytest.mark.usefixtures("double")
 
 
 @pytest.mark.parametrize("nonlinearity", ["tanh", "relu"])
