@@ -49,7 +49,7 @@ lint: setup  ## ruff on code and on the chapter sources
 	$(BIN)/ruff format --check .
 	@for source in chapters/*/*.md; do \
 	  $(BIN)/jupytext --quiet --to py:percent --output - $$source \
-	  | $(BIN)/ruff check --quiet --ignore E402,F401,B018,E501,I001 --stdin-filename $$source.py - || exit 1; done
+	  | $(BIN)/ruff check --quiet --select E,F,W,B --ignore E402,F401,B018,B905,E501 --stdin-filename $$source.py - || exit 1; done
 
 unit: setup  ## the fast tests
 	$(BIN)/python -m pytest tests/lib tests/autograder --doctest-modules lib -W error

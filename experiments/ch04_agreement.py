@@ -8,7 +8,7 @@ from unrolled.measurements import record
 from unrolled.memory_tasks import agreement_accuracy, learn_agreement, verb_margin
 from unrolled.text import words
 
-SEEDS = [0, 1, 2]
+SEEDS = [0, 1, 2, 3, 4]
 MOST, NOUNS = 3, [0, 1, 2, 3, 4, 5, 6, 8, 10]
 DECK = words("the flights the airline was cancelling")
 
