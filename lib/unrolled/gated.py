@@ -196,8 +196,12 @@ class LSTM(nn.Module):
         self.b = nn.Parameter(torch.cat([torch.full((H,), forget_bias), torch.zeros(3 * H)]))
 
     def forward(self, x: Tensor) -> Tensor:
-        zero = x.new_zeros(len(x), self.W_h.shape[1])
-        return lstm_forward(x, zero, zero, LSTMParams(self.W_x, self.W_h, self.b))[0]
+        h = c = x.new_zeros(len(x), self.W_h.shape[1])
+        params, hs = LSTMParams(self.W_x, self.W_h, self.b), []
+        for x_t in x.unbind(1):
+            h, c = lstm_step(x_t, h, c, params)
+            hs.append(h)
+        return torch.stack(hs, dim=1)
 
 
 class GRU(nn.Module):

@@ -106,6 +106,8 @@ ATTACKS = {
     "deleted names": "del torch, np\ndef softmax(o): return o",
 }  # fmt: skip
 
+SELF_HARM = {"patched encode", "deleted names"}  # they spoil what all cells of the same notebook share
+
 
 @pytest.fixture(scope="module")
 def server():
@@ -131,7 +133,7 @@ def test_an_attack_ends_with_the_honest_mark(server, sentinel, attack):
     assert time.monotonic() - start < SECONDS
     assert verdicts["softmax"].points == 0, verdicts["softmax"].message
     assert verdicts["softmax"].kind in {"wrong", "error", "timeout", "shortcut", "misconception"}
-    assert verdicts["pad_batch"].points == find("pad_batch").points
+    assert verdicts["pad_batch"].points == (0 if attack in SELF_HARM else find("pad_batch").points)
     assert server.process.poll() is None, "the fork server lives"
     assert list(Path("/tmp").glob("attack-*")) == []
 

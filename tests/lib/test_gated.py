@@ -151,9 +151,11 @@ def test_detached_state_cuts_the_gradient_and_keeps_the_values():
     assert torch.equal(cut[0], h) and not cut[0].requires_grad and not cut[1][1].requires_grad and h.requires_grad
 
 
-@pytest.mark.parametrize("module", [LSTM, GRU])
-def test_modules_return_states(module):
-    assert module(E, H)(torch.randn(B, T, E)).shape == (B, T, H)
+def test_modules_start_from_zero():
+    x, zero, lstm, gru = torch.randn(B, T, E), torch.zeros(B, H), LSTM(E, H, forget_bias=2.0), GRU(E, H)
+    close(lstm(x), lstm_forward(x, zero, zero, LSTMParams(lstm.W_x, lstm.W_h, lstm.b))[0])
+    close(gru(x), gru_forward(x, zero, GRUParams(gru.W_x, gru.W_h, gru.b, gru.b_h)))
+    assert (lstm.b[:H] == 2).all() and (lstm.b[H:] == 0).all()
 
 
 @pytest.mark.parametrize("kind", ["lstm", "gru"])
