@@ -43,16 +43,16 @@ def build(chapter: Chapter, execute: bool = True) -> None:
     write(student, chapter.student)
 
 
-def drift(root_chapters: list[Chapter]) -> list[str]:
+def drift(which: list[Chapter]) -> list[str]:
     """What differs between the committed files and a rebuild, one sentence each; nothing is executed."""
     found = []
-    for chapter in root_chapters:
+    for chapter in which:
         solution = instructor_edition(chapter)
         for path, fresh in ((chapter.solution, solution), (chapter.student, student_edition(chapter, solution))):
             found += _compare(chapter.shown(path), path, fresh)
-    if root_chapters:
-        page = root_chapters[0].root / "docs" / "claims.md"
-        if not page.exists() or page.read_text("utf8") != claims_page(root_chapters):
+    for root in {chapter.root for chapter in which}:
+        page = root / "docs" / "claims.md"
+        if not page.exists() or page.read_text("utf8") != claims_page(chapters(root)):
             found.append("docs/claims.md: differs from the claim checks in the chapters' outputs; run `make chapters`.")
     return found
 
