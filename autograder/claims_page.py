@@ -5,8 +5,8 @@ from __future__ import annotations
 import nbformat
 
 from autograder.course import Chapter
+from unrolled.claims import MIMETYPE
 
-MIME = "application/vnd.unrolled.claim+json"
 VERDICT = {"yes": "holds", "no": "does not hold", "partly": "holds in part"}
 
 
@@ -14,7 +14,7 @@ def claims_of(chapter: Chapter) -> list[dict]:
     """The claims that the cells of a chapter put out, in reading order."""
     notebook = nbformat.read(chapter.student, as_version=4)
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    return [output["data"][MIME] for output in outputs if MIME in output.get("data", {})]
+    return [output["data"][MIMETYPE] for output in outputs if MIMETYPE in output.get("data", {})]
 
 
 def claims_page(all_chapters: list[Chapter]) -> str:

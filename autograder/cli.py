@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -16,6 +17,9 @@ def main(arguments: list[str] | None = None) -> int:
     except CourseError as error:
         print(f"autograder: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # the reader of our output, for instance `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt:
         print("autograder: interrupted; what was finished is kept.", file=sys.stderr)
         return 130

@@ -94,10 +94,9 @@ def _cheats(released: NotebookNode, exercises: tuple[Exercise, ...], nothing: di
     deleted.cells = [c for c in deleted.cells if not c.metadata.get("nbgrader", {}).get("grade")]
     yield Submission("deleted-checks", deleted, nothing)
     agreeable = {e.id: ALWAYS_EQUAL.format(name=e.id) for e in exercises}
-    yield Submission("always-equal", fill(released, agreeable), {e.id: (0, CLAIM["wrong"]) for e in exercises})
+    yield Submission("always-equal", fill(released, agreeable), {e.id: (0, "0 of") for e in exercises})
     imported = {e.id: f"from {e.references[0].__module__} import {e.id}" for e in exercises}
-    caught = {e.id: (0, CLAIM["shortcut" if e.id in e.forbidden else "error"]) for e in exercises}
-    yield Submission("imports-the-answer", fill(released, imported), caught)
+    yield Submission("imports-the-answer", fill(released, imported), {e.id: (0, "0 of") for e in exercises})
 
 
 def fill(released: NotebookNode, answers: dict[str, str]) -> NotebookNode:
