@@ -86,20 +86,20 @@ def grade_course(
         who = f" by {only}" if only else ""
         raise CourseError(f"No submission of {chapter}{who} in {folder / 'submitted'}; collect some first.")
     recorded = {} if everything else Ledger(folder).recorded_keys()
-    waiting = [name for name in names if recorded.get((name, chapter)) != _key(folder, chapter, name)]
+    waiting = [name for name in names if not _is_done(folder, chapter, name, recorded)]
     for name in tqdm(waiting, desc=f"grading {chapter}", unit="student", disable=None):
         _run(Autograde, folder, chapter, student=name, sandbox=sandbox)
     return marks(folder, chapter, names)
 
 
-def _key(folder: Path, chapter: str, student: str) -> str:
-    """The regrade key of what a student handed in; empty where the notebook is missing."""
-    slug = Chapter(chapter).slug
-    path = folder / "submitted" / student / chapter / f"{slug}.ipynb"
-    if not path.exists():
-        return ""
-    notebook = rebuild_file(path, folder / "release" / chapter / f"{slug}.ipynb", chapter)
-    return regrade_key(notebook, chapter)
+def _is_done(folder: Path, chapter: str, student: str, recorded: dict[tuple[str, str], str]) -> bool:
+    """True if gradebook and graded notebook hold the verdicts on what this student handed in."""
+    file = f"{Chapter(chapter).slug}.ipynb"
+    handed_in, graded = (folder / where / student / chapter / file for where in ("submitted", "autograded"))
+    if (student, chapter) not in recorded or not handed_in.exists() or not graded.exists():
+        return False
+    notebook = rebuild_file(handed_in, folder / "release" / chapter / file, chapter)
+    return recorded[student, chapter] == regrade_key(notebook, chapter)
 
 
 def marks(folder: Path, chapter: str, names: list[str]) -> list[Mark]:
