@@ -4,6 +4,7 @@ import random
 
 import pytest
 import torch
+from agreement import assert_close
 from torch import nn
 
 from unrolled.gated import (
@@ -37,10 +38,6 @@ B, T, E, H = 3, 7, 5, 11
 pytestmark = pytest.mark.usefixtures("double")
 
 
-def close(ours, theirs):
-    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-9)
-
-
 def lstm_params() -> LSTMParams:
     return LSTMParams(torch.randn(4 * H, E) * 0.4, torch.randn(4 * H, H) * 0.4, torch.randn(4 * H))
 
@@ -56,16 +53,16 @@ def test_lstm_forward_and_gradients_equal_torch():
     theirs, (h_n, c_n) = module(x, (h[None], c[None]))
     ours, cells, _ = lstm_forward(x, h, c, from_torch_lstm(module))
     target = torch.randn(B, T, H)
-    close(ours, theirs)
-    close(ours[:, -1], h_n[0])
-    close(cells[:, -1], c_n[0])
+    assert_close(ours, theirs)
+    assert_close(ours[:, -1], h_n[0])
+    assert_close(cells[:, -1], c_n[0])
     pairs = zip(
         torch.autograd.grad((ours * target).sum() + cells[:, -1].sum(), weights),
         torch.autograd.grad((theirs * target).sum() + c_n.sum(), weights),
         strict=True,
     )
     for left, right in pairs:
-        close(left, right)
+        assert_close(left, right)
 
 
 def test_lstm_step_equals_lstm_cell():
@@ -78,7 +75,7 @@ def test_lstm_step_equals_lstm_cell():
             )
         )
     for ours, theirs in zip(lstm_step(x, h, c, params), cell(x, (h, c)), strict=True):
-        close(ours, theirs)
+        assert_close(ours, theirs)
 
 
 def test_gru_forward_and_gradients_equal_torch():
@@ -87,21 +84,21 @@ def test_gru_forward_and_gradients_equal_torch():
     theirs, _ = module(x, h[None])
     ours = gru_forward(x, h, from_torch_gru(module), reset="after")
     target, weights = torch.randn(B, T, H), [x, h, *module.parameters()]
-    close(ours, theirs)
+    assert_close(ours, theirs)
     pairs = zip(
         torch.autograd.grad((ours * target).sum(), weights),
         torch.autograd.grad((theirs * target).sum(), weights),
         strict=True,
     )
     for left, right in pairs:
-        close(left, right)
+        assert_close(left, right)
 
 
 def test_reset_before_is_another_model_than_after():
     params, x, h = gru_params(), torch.randn(B, E), torch.randn(B, H)
     assert (gru_step(x, h, params, "before") - gru_step(x, h, params, "after")).abs().max() > 0.01
     open_gate = params._replace(b=params.b.index_fill(0, torch.arange(H, 2 * H), 800.0))  # r = 1
-    close(gru_step(x, h, open_gate, "before"), gru_step(x, h, open_gate, "after"))
+    assert_close(gru_step(x, h, open_gate, "before"), gru_step(x, h, open_gate, "after"))
 
 
 def test_gradcheck():
@@ -119,7 +116,7 @@ def test_peepholes_of_zero_are_the_plain_lstm():
     params, x, h, c = lstm_params(), torch.randn(B, E), torch.randn(B, H), torch.randn(B, H)
     shut = Peepholes(*torch.zeros(3, H))
     for with_holes, plain in zip(peephole_lstm_step(x, h, c, params, shut), lstm_step(x, h, c, params), strict=True):
-        close(with_holes, plain)
+        assert_close(with_holes, plain)
 
 
 def test_there_and_back():
@@ -141,7 +138,7 @@ def test_direct_gradient_is_autograds_when_the_gates_see_no_state():
     x, c0 = torch.randn(B, T, E), torch.randn(B, H, requires_grad=True)
     _, cs, gates = lstm_forward(x, torch.zeros(B, H), c0, params)
     (whole,) = torch.autograd.grad(cs[:, -1].sum(), c0)
-    close(direct_cell_gradient(gates)[:, 0] * gates.f[:, 0], whole)
+    assert_close(direct_cell_gradient(gates)[:, 0] * gates.f[:, 0], whole)
     assert isinstance(gates, Gates) and (direct_cell_gradient(gates)[:, -1] == 1).all()
 
 
@@ -153,8 +150,8 @@ def test_detached_state_cuts_the_gradient_and_keeps_the_values():
 
 def test_modules_start_from_zero():
     x, zero, lstm, gru = torch.randn(B, T, E), torch.zeros(B, H), LSTM(E, H, forget_bias=2.0), GRU(E, H)
-    close(lstm(x), lstm_forward(x, zero, zero, LSTMParams(lstm.W_x, lstm.W_h, lstm.b))[0])
-    close(gru(x), gru_forward(x, zero, GRUParams(gru.W_x, gru.W_h, gru.b, gru.b_h)))
+    assert_close(lstm(x), lstm_forward(x, zero, zero, LSTMParams(lstm.W_x, lstm.W_h, lstm.b))[0])
+    assert_close(gru(x), gru_forward(x, zero, GRUParams(gru.W_x, gru.W_h, gru.b, gru.b_h)))
     assert (lstm.b[:H] == 2).all() and (lstm.b[H:] == 0).all()
 
 

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 import torch
+from agreement import assert_close
 from torch import nn
 
 from unrolled.gradients import (
@@ -32,14 +33,10 @@ def weights(requires_grad: bool = False) -> list[torch.Tensor]:
     return [(torch.randn(*shape) * 0.4).requires_grad_(requires_grad) for shape in shapes]
 
 
-def close(left, right, atol=1e-9):
-    torch.testing.assert_close(left, right, rtol=0, atol=atol)
-
-
 def test_numerical_grad_of_a_quadratic_is_exact_and_leaves_x_alone():
     A, x = torch.randn(E, E), torch.randn(E)
     before = x.clone()
-    close(numerical_grad(lambda x: x @ A @ x, x, eps=0.5), (A + A.T) @ x)
+    assert_close(numerical_grad(lambda x: x @ A @ x, x, eps=0.5), (A + A.T) @ x)
     assert torch.equal(x, before)
 
 
@@ -57,7 +54,7 @@ def test_step_backward_equals_autograd():
     theirs = torch.autograd.grad((dh * h).sum(), leaves)
     ours = rnn_step_backward(dh, h.detach(), h_prev, x, RNNParams(*(w.detach() for w in leaves[2:])))
     for left, right in zip(ours, theirs, strict=True):
-        close(left, right)
+        assert_close(left, right)
 
 
 def test_bptt_equals_autograd_and_torch():
@@ -68,9 +65,9 @@ def test_bptt_equals_autograd_and_torch():
     theirs = torch.autograd.grad(loss, leaves)
     with torch.no_grad():
         ours_loss, ours = bptt(x, y, RNNParams(*leaves[:3]), *leaves[3:])
-    close(ours_loss, loss.detach())
+    assert_close(ours_loss, loss.detach())
     for left, right in zip(ours, theirs, strict=True):
-        close(left, right)
+        assert_close(left, right)
 
 
 @pytest.mark.parametrize("place", range(5))
@@ -83,7 +80,7 @@ def test_bptt_equals_finite_differences(place):
         return bptt(x, y, RNNParams(*changed[:3]), *changed[3:])[0]
 
     found = bptt(x, y, RNNParams(*all_weights[:3]), *all_weights[3:])[1][place]
-    close(found, numerical_grad(loss, all_weights[place], 1e-5), atol=1e-9)
+    assert_close(found, numerical_grad(loss, all_weights[place], 1e-5), atol=1e-9)
 
 
 def test_jacobian_product_equals_autograd():
@@ -91,12 +88,12 @@ def test_jacobian_product_equals_autograd():
     x, h1 = torch.randn(1, T, E), torch.randn(H)
     hs = rnn_forward(x, h1[None], RNNParams(W_xh, W_hh, b))[0]
     theirs = torch.autograd.functional.jacobian(lambda h: rnn_forward(x, h[None], RNNParams(W_xh, W_hh, b))[0, -1], h1)
-    close(jacobian_product(W_hh, torch.cat([h1[None], hs])), theirs)
+    assert_close(jacobian_product(W_hh, torch.cat([h1[None], hs])), theirs)
 
 
 def test_jacobian_product_of_a_linear_network_is_a_power():
     W = torch.randn(H, H)
-    close(jacobian_product(W, torch.zeros(T, H)), torch.linalg.matrix_power(W, T - 1), atol=1e-6)
+    assert_close(jacobian_product(W, torch.zeros(T, H)), torch.linalg.matrix_power(W, T - 1), atol=1e-6)
     assert torch.equal(jacobian_product(W, torch.zeros(1, H)), torch.eye(H))
 
 
@@ -107,10 +104,10 @@ def test_clipping_equals_torch(c):
         p.grad = torch.randn_like(p)
     clipped, norm = clip_global_norm([p.grad for p in parameters], c)
     theirs = nn.utils.clip_grad_norm_(parameters, c)
-    close(norm, theirs)
+    assert_close(norm, theirs)
     assert clipped[2] is None
     for left, p in zip(clipped[:2], parameters, strict=False):
-        close(left, p.grad, atol=1e-6)  # torch adds 1e-6 to the norm
+        assert_close(left, p.grad, atol=1e-6)  # torch adds 1e-6 to the norm
 
 
 def test_clipping_keeps_zero_and_never_lengthens():
@@ -132,9 +129,9 @@ def test_truncated_bptt_with_one_chunk_is_bptt():
     losses, grads, h = truncated_bptt(_split(x, y, T), torch.zeros(B, H), RNNParams(*leaves[:3]), chunk_loss)
     with torch.no_grad():
         loss, full = bptt(x, y, RNNParams(*leaves[:3]), *leaves[3:])
-    close(losses[0], loss)
+    assert_close(losses[0], loss)
     for left, right in zip(grads, full[:3], strict=True):
-        close(left, right)
+        assert_close(left, right)
     assert not h.requires_grad
 
 
@@ -146,18 +143,18 @@ def test_truncated_bptt_stops_at_the_boundary():
     chunks = [(x[:, :3], torch.zeros_like(weigh)), (x[:, 3:], weigh)]
     losses, grads, h = truncated_bptt(chunks, h0, params, lambda hs, y: (hs * y).sum())
     hs = rnn_forward(x, h0, params)
-    close(h, hs[:, -1].detach())
-    close(losses[1], (hs[:, 3:] * weigh).sum().detach())
+    assert_close(h, hs[:, -1].detach())
+    assert_close(losses[1], (hs[:, 3:] * weigh).sum().detach())
     alone = rnn_forward(x[:, 3:], hs[:, 2].detach(), params)
     for left, right in zip(grads, torch.autograd.grad((alone * weigh).sum(), leaves), strict=True):
-        close(left, right)
+        assert_close(left, right)
 
 
 def test_spectral_radius_of_known_matrices():
     angle = torch.tensor(0.7)
     turn = 3 * torch.stack([torch.stack([angle.cos(), -angle.sin()]), torch.stack([angle.sin(), angle.cos()])])
-    close(spectral_radius(turn), torch.tensor(3.0))
-    close(spectral_radius(torch.diag(torch.tensor([0.5, -2.0, 1.0]))), torch.tensor(2.0))
+    assert_close(spectral_radius(turn), torch.tensor(3.0))
+    assert_close(spectral_radius(torch.diag(torch.tensor([0.5, -2.0, 1.0]))), torch.tensor(2.0))
     W = torch.randn(H, H)
     assert spectral_radius(W) <= torch.linalg.matrix_norm(W, ord=2)
 
@@ -179,7 +176,7 @@ def test_gradient_map_equals_the_jacobian_and_has_no_future():
     found = gradient_map([(s * v).sum() for s in states], states)
     assert torch.equal(found.triu(diagonal=1), torch.zeros(4, 4))
     J = jacobian_product(W_hh.detach(), torch.cat(states).detach())
-    close(found[3, 0], (v @ J).norm())
+    assert_close(found[3, 0], (v @ J).norm())
 
 
 def test_letter_experiment_repeats(monkeypatch):
