@@ -33,12 +33,11 @@ NBGRADER_SCHEMA = 3
 LABEL = re.compile(r"\beq-[a-z0-9-]+")
 
 
-def build(chapter: Chapter, execute: bool = True) -> None:
+def build(chapter: Chapter) -> None:
     """Write both editions of a chapter; the student edition carries the outputs of a run from top to bottom."""
     solution = instructor_edition(chapter)
     student = student_edition(chapter, solution)
-    if execute:
-        run(student, chapter.student.parent)
+    run(student, chapter.student.parent)
     write(solution, chapter.solution)
     write(student, chapter.student)
 

@@ -6,8 +6,6 @@ import logging
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -137,16 +135,16 @@ def _run(converter_class, folder: Path, chapter: str, student: str | None = None
     if student:
         config.CourseDirectory.student_id = student
     config[converter_class.__name__].force = True
-    with _quiet_logger() as log:
-        converter = converter_class(coursedir=CourseDirectory(config=config), config=config)
-        converter.log = log
-        try:
-            converter.start()
-        except (NbGraderException, SystemExit):
-            said = log.handlers[0].last.strip().splitlines()
-            raise CourseError(
-                f"nbgrader could not process {chapter}: {said[-1] if said else 'no reason given'}"
-            ) from None
+    log, last = logging.Logger("unrolled.nbgrader", logging.ERROR), _Last()
+    log.addHandler(last)
+    converter = converter_class(coursedir=CourseDirectory(config=config), config=config)
+    converter.log = log
+    try:
+        converter.start()
+    except (NbGraderException, SystemExit):
+        said = last.last.strip().splitlines()
+        reason = said[-1] if said else "no reason given"
+        raise CourseError(f"nbgrader could not process {chapter}: {reason}") from None
 
 
 class _Last(logging.Handler):
@@ -157,10 +155,3 @@ class _Last(logging.Handler):
     def emit(self, record):
         if record.levelno >= logging.ERROR and "There was an error processing" not in record.getMessage():
             self.last = self.last if "Please see the" in record.getMessage() else record.getMessage()
-
-
-@contextmanager
-def _quiet_logger() -> Iterator[logging.Logger]:
-    log = logging.Logger("unrolled.nbgrader", logging.ERROR)
-    log.addHandler(_Last())
-    yield log

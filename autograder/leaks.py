@@ -57,8 +57,8 @@ def texts_of_book(folder: Path) -> Iterator[tuple[str, str]]:
         if path.suffix == ".html":
             page = path.read_text("utf8")
             for block in re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL):
-                yield path.name, _text(block)
-            yield path.name, _text(page)
+                yield path.name, plain_text(block)
+            yield path.name, plain_text(page)
         elif path.suffix == ".ipynb":
             yield from texts_of_notebook(path)
         elif path.suffix in {".md", ".txt", ".json"} or path.name == "searchindex.js":
@@ -76,5 +76,6 @@ def texts_of_notebook(path: Path) -> Iterator[tuple[str, str]]:
                 yield place, "".join(data) if isinstance(data, list) else str(data)
 
 
-def _text(markup: str) -> str:
+def plain_text(markup: str) -> str:
+    """What a reader sees of HTML: without tags and entities."""
     return html.unescape(re.sub(r"<[^>]+>", "", markup))

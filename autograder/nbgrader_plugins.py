@@ -40,7 +40,7 @@ def configure(config: Config, root: str | Path) -> None:
     config.merge(nbgrader_config(Path(root)))
     config.CourseDirectory.course_id = "unrolled"
     config.Autograde.exporter_class = SubmissionExporter
-    config.Autograde.sanitize_preprocessors = [f"nbgrader.preprocessors.{n}" for n in ("OverwriteCells",)]
+    config.Autograde.sanitize_preprocessors = ["nbgrader.preprocessors.OverwriteCells"]
     config.Autograde.autograde_preprocessors = [
         Judge,
         "nbgrader.preprocessors.SaveAutoGrades",

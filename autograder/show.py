@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from html import escape
 
-from autograder.exercise import Verdict
+from autograder.exercise import Property, Verdict
 
 MARK = {"correct": "✓", "correct-other-convention": "✓", "correct-given": "✓", "not-attempted": "○"}
 CLAIM = {
@@ -30,6 +30,10 @@ def _worth_comparing(verdict: Verdict) -> bool:
     return verdict.kind not in {"error", "timeout"} and any(item.expected or item.got for item in verdict.properties)
 
 
+def _mark(verdict: Verdict, item: Property) -> str:
+    return "○" if verdict.kind == "not-attempted" else "✓" if item.passed else "✗"
+
+
 def number(points: float) -> str:
     """Points without trailing zeros: 2, 1.5, 0.67."""
     return f"{points:.2f}".rstrip("0").rstrip(".")
@@ -47,7 +51,7 @@ def text(verdict: Verdict, hints: int = 1, notes: tuple[str, ...] = ()) -> str:
     if verdict.message and verdict.kind != "correct":
         lines.append(_wrapped(verdict.message))
     for item in verdict.properties:
-        mark = "○" if verdict.kind == "not-attempted" else "✓" if item.passed else "✗"
+        mark = _mark(verdict, item)
         lines.append(f"  {mark} {item.title}")
         if (item.expected or item.got) and _worth_comparing(verdict):
             note = f"  ({item.note})" if item.note else ""
@@ -86,7 +90,7 @@ def _table(verdict: Verdict) -> str:
     )
     rows = []
     for item in verdict.properties:
-        mark = "○" if verdict.kind == "not-attempted" else "✓" if item.passed else "✗"
+        mark = _mark(verdict, item)
         note = f"<br><small>{escape(item.note)}</small>" if item.note and compared else ""
         cells = [escape(item.title) + note, *((escape(item.expected), escape(item.got)) if compared else ())]
         row = f'<td style="color:{COLOUR[mark]}">{mark}</td>'

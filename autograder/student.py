@@ -66,15 +66,13 @@ def check(*functions: Callable, hints: int = 1) -> Report | None:
 
     ``hints`` is the number of hints to show when the mistake has a name: 1, 2 or 3.
     """
+    name = getattr(functions[0], "__name__", "?") if functions else "?"
     try:
         report = _check(functions, hints)
     except KeyboardInterrupt:
-        name = getattr(functions[0], "__name__", "?") if functions else "?"
-        report = Report(
-            Verdict(name, "timeout", 0, 0, message=f"Stopped while {name} was running; does a loop never end?")
-        )
+        message = f"Stopped while {name} was running; does a loop never end?"
+        report = Report(Verdict(name, "timeout", 0, 0, message=message))
     except Exception as error:
-        name = getattr(functions[0], "__name__", "?") if functions else "?"
         message = (
             f"The check itself failed ({type(error).__name__}: {error}). This is not your mistake; please report it."
         )
@@ -97,22 +95,23 @@ def _check(functions: tuple[Callable, ...], hints: int) -> Report:
     if missing:
         message = f"This exercise has several functions: check({', '.join(found.functions)})."
         return Report(Verdict(found.id, "refused", 0, found.points, message=message))
-    return Report(*_judged(found, dict(zip(names, functions, strict=True)), hints))
+    verdict, notes = _judged(found, dict(zip(names, functions, strict=True)))
+    return Report(verdict, hints, notes)
 
 
-def _judged(found: Exercise, functions: dict[str, Callable], hints: int) -> tuple[Verdict, int, tuple[str, ...]]:
+def _judged(found: Exercise, functions: dict[str, Callable]) -> tuple[Verdict, tuple[str, ...]]:
+    """The verdict, and what to note beside it."""
     if any(getattr(function, "unwritten", False) for function in functions.values()):
-        return not_attempted(found), hints, ()
+        return not_attempted(found), ()
     source = _cell_source(next(iter(functions.values())))
     sentence = shortcut(source, found)
     if sentence:
-        return shortcut_verdict(found, sentence), hints, ()
+        return shortcut_verdict(found, sentence), ()
     verdict = judge(found, _patient(functions))
-    used = tuple(name for name in found.uses)
-    if not verdict.full and used:
-        with _references_instead(functions, used):
-            verdict = better(verdict, judge(found, _patient(functions)), used)
-    return verdict, hints, _names_from_elsewhere(found, source)
+    if not verdict.full and found.uses:
+        with _references_instead(functions, found.uses):
+            verdict = better(verdict, judge(found, _patient(functions)), found.uses)
+    return verdict, _names_from_elsewhere(found, source)
 
 
 def _patient(functions: dict[str, Callable]) -> Ask:

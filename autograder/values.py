@@ -98,7 +98,7 @@ def _rectangle(value):
 
 
 def encode(observation) -> bytes:
-    """An observation (dict of values, Raised or TimedOut) as bytes."""
+    """An observation (dict of values, or Raised) as bytes."""
     blobs: list[bytes] = []
 
     def tree(value):

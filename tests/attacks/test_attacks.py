@@ -4,11 +4,11 @@
 Every attack is the cell of ``softmax``; beside it stands an honest ``pad_batch``, which must keep its marks.
 """
 
-import os
 import time
 from pathlib import Path
 
 import nbformat
+import psutil
 import pytest
 
 from autograder.course import chapter
@@ -140,21 +140,6 @@ def test_an_attack_ends_with_the_honest_mark(server, sentinel, attack):
 
 def test_nothing_is_left_behind(server):
     deadline = time.monotonic() + 10
-    while _living(server.process.pid) and time.monotonic() < deadline:
+    while psutil.Process(server.process.pid).children(recursive=True) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert _living(server.process.pid) == []
-
-
-def _living(pid: int) -> list[str]:
-    """Processes below ``pid``."""
-    try:
-        return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except FileNotFoundError:
-        return [entry for entry in os.listdir("/proc") if entry.isdigit() and _parent(entry) == pid]
-
-
-def _parent(pid: str) -> int:
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
-    except OSError:
-        return 0
+    assert psutil.Process(server.process.pid).children(recursive=True) == []

@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 import nbformat
+import psutil
 import pytest
 
 from autograder.course import chapter
@@ -116,25 +117,9 @@ def test_nothing_outlives_the_run(server):
     daemon = "import os, time\ndef softmax(o):\n    if os.fork() == 0:\n        os.setsid()\n        time.sleep(1000)"
     asked(server, daemon)
     deadline = time.monotonic() + 10
-    while _children(server.process.pid) and time.monotonic() < deadline:
+    while psutil.Process(server.process.pid).children(recursive=True) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert _children(server.process.pid) == 0
-
-
-def _children(pid: int) -> int:
-    """How many processes live below ``pid``."""
-    parents = {}
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = entry.read_text().rsplit(")", 1)[1].split()
-        except OSError:
-            continue
-        parents[int(entry.parent.name)] = int(fields[1])
-    count, level = 0, {pid}
-    while level:
-        level = {child for child, parent in parents.items() if parent in level}
-        count += len(level)
-    return count
+    assert psutil.Process(server.process.pid).children(recursive=True) == []
 
 
 def test_seeds_follow_from_secret_student_and_sources():

@@ -82,15 +82,15 @@ def test_the_exported_marks_are_the_expected_ones(readme_course):
 
 
 def test_feedback_names_the_mistake_and_holds_no_answer(readme_course):
-    from autograder.leaks import _text, leaks_in
+    from autograder.leaks import leaks_in, plain_text
 
     page = (readme_course / "feedback" / "bob" / CHAPTER.name / "recurrence.html").read_text("utf8")
     for name in ("rnn_step", "softmax"):
         assert find(name).misconceptions[0].title in page
-        assert find(name).misconceptions[0].hints[1][:40] in _text(page)
+        assert find(name).misconceptions[0].hints[1][:40] in plain_text(page)
     cyd = (readme_course / "feedback" / "cyd" / CHAPTER.name / "recurrence.html").read_text("utf8")
     assert "is not a readable notebook; open it in JupyterLab" in cyd
-    assert leaks_in([("feedback", _text(cyd))]) == []
+    assert leaks_in([("feedback", plain_text(cyd))]) == []
 
 
 def test_plain_nbgrader_and_ours_give_the_same_scores(readme_course, tmp_path):
