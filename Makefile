@@ -7,7 +7,7 @@ STAMP := .venv/.installed
 export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup system book html chapters check lab unit nbval slow grade-demo shots browser lint test doctor clean
+.PHONY: help setup system book html chapters check soundness coverage chapters-time lab unit nbval slow grade-demo shots browser lint test doctor clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -39,6 +39,16 @@ chapters: setup  ## rebuild and run the notebooks from their sources
 check: setup  ## compare the committed notebooks with their sources; runs nothing
 	$(BIN)/autograder build --check
 
+soundness: setup  ## try the judge on every answer we know, and write the page of it
+	$(BIN)/autograder soundness --page docs/soundness.md
+
+coverage: setup  ## concepts taught in Part I, and claim checks that are complete
+	$(BIN)/autograder coverage --part I
+	$(BIN)/autograder claims --check
+
+chapters-time: setup  ## seconds per chapter; fails over 120
+	$(BIN)/python tests/bench/chapters_time.py
+
 lab: setup  ## open JupyterLab on the chapters
 	@$(BIN)/jupyter labextension disable --level=sys_prefix @jupyterlab/apputils-extension:announcements > /dev/null 2>&1
 	@$(BIN)/jupyter trust chapters/*/*.ipynb > /dev/null
@@ -69,7 +79,7 @@ shots: setup html  ## pictures of every page: light, dark, phone
 browser: setup  ## work in JupyterLab as a new user would
 	$(BIN)/python -m pytest tests/browser
 
-test: setup system lint unit check nbval html slow grade-demo shots browser  ## everything CI runs
+test: setup system lint unit check coverage nbval html slow grade-demo shots browser  ## everything CI runs
 	@echo "make test: all passed"
 
 doctor: setup  ## say what this machine has and what is missing

@@ -24,6 +24,7 @@ from traitlets.config import Config
 
 from autograder.claims_page import claims_page
 from autograder.course import Chapter, chapters
+from autograder.coverage import concepts_page
 from autograder.exercise import CourseError, Exercise
 from autograder.exercises import chapter_exercises, chapter_modules
 from autograder.setup_cell import SETUP
@@ -31,6 +32,7 @@ from autograder.source import answer_cell, bound_names, free_names, function_sou
 
 NBGRADER_SCHEMA = 3
 LABEL = re.compile(r"\beq-[a-z0-9-]+")
+PAGES = {"claims.md": claims_page, "concepts.md": concepts_page}
 
 
 def build(chapter: Chapter) -> None:
@@ -50,14 +52,17 @@ def drift(which: list[Chapter]) -> list[str]:
         for path, fresh in ((chapter.solution, solution), (chapter.student, student_edition(chapter, solution))):
             found += _compare(chapter.shown(path), path, fresh)
     for root in {chapter.root for chapter in which}:
-        page = root / "docs" / "claims.md"
-        if not page.exists() or page.read_text("utf8") != claims_page(chapters(root)):
-            found.append("docs/claims.md: differs from the claim checks in the chapters' outputs; run `make chapters`.")
+        for name, make in PAGES.items():
+            page = root / "docs" / name
+            if not page.exists() or page.read_text("utf8") != make(chapters(root)):
+                found.append(f"docs/{name}: differs from what the executed chapters give; run `make chapters`.")
     return found
 
 
-def write_claims(root: Path) -> None:
-    (root / "docs" / "claims.md").write_text(claims_page(chapters(root)), "utf8")
+def write_pages(root: Path) -> None:
+    """Make the pages that are collected from the executed chapters."""
+    for name, make in PAGES.items():
+        (root / "docs" / name).write_text(make(chapters(root)), "utf8")
 
 
 # ---------------------------------------------------------------- the instructor edition

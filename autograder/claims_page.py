@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import nbformat
 
 from autograder.course import Chapter
@@ -15,6 +17,17 @@ def claims_of(chapter: Chapter) -> list[dict]:
     notebook = nbformat.read(chapter.student, as_version=4)
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     return [output["data"][MIMETYPE] for output in outputs if MIMETYPE in output.get("data", {})]
+
+
+def problem_of(claim: dict) -> str | None:
+    """What a claim check lacks, or None: a measured value, a deck, and either no randomness or three seeds."""
+    if not re.search(r"\d|True|False", claim["measured"]):
+        return "nothing measured: the check has no value"
+    if not re.fullmatch(r"00[0-4](, 00[0-4])*", claim["deck"]):
+        return f"no deck: {claim['deck']!r}"
+    if 0 < claim["seeds"] < 3:
+        return f"only {claim['seeds']} of at least 3 seeds"
+    return None
 
 
 def claims_page(all_chapters: list[Chapter]) -> str:

@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+from autograder.concepts import PARTS
 from autograder.exercise import CourseError
 
 
@@ -53,13 +54,18 @@ def _parser() -> argparse.ArgumentParser:
     command("audit", _audit, "Verify the verdict log of the course directory you are in, and print it.")
     sub = command("soundness", _soundness, "Prove the judge on right variants, known mistakes and mutants.")
     sub.add_argument("chapters", nargs="*", metavar="CHAPTER")
-    command("claims", _claims, "Print the outcome of every claim check of the executed chapters.")
+    sub.add_argument("--part", choices=PARTS, help="only the chapters of this part of the book")
+    sub.add_argument("--page", type=Path, metavar="FILE", help="write the verdicts as a page of the book")
+    sub = command("coverage", _coverage, "Say which concepts of the decks are taught, and which are missing.")
+    sub.add_argument("--part", choices=PARTS, help="only the chapters of this part of the book")
+    sub = command("claims", _claims, "Print the outcome of every claim check of the executed chapters.")
+    sub.add_argument("--check", action="store_true", help="fail if one has no value, no deck or too few seeds")
     command("doctor", _doctor, "Say what this machine has and what is missing.")
     return parser
 
 
 def _build(options) -> int:
-    from autograder.build import build, drift, write_claims
+    from autograder.build import build, drift, write_pages
     from autograder.course import ROOT, chapter, chapters
 
     chosen = [chapter(name) for name in options.chapters] or chapters()
@@ -70,7 +76,7 @@ def _build(options) -> int:
     for one in chosen:
         print(f"{one.name}: building and running …", flush=True)
         build(one)
-    write_claims(ROOT)
+    write_pages(ROOT)
     return 0
 
 
@@ -183,35 +189,51 @@ def _audit(options) -> int:
 def _soundness(options) -> int:
     from autograder.exercises import chapter_exercises, chapter_modules, load_variants
     from autograder.soundness import soundness
+    from autograder.soundness_page import soundness_page
 
     load_variants()
-    unsound = 0
-    for name in options.chapters or chapter_modules():
+    proofs = []
+    part = [name for name in chapter_modules() if int(name[:2]) in PARTS.get(options.part, range(16))]
+    for name in options.chapters or part:
         if name not in chapter_modules():
             raise CourseError(f"There are no exercises of {name}; there are {', '.join(chapter_modules())}.")
         for exercise in chapter_exercises(name):
             found = soundness(exercise)
-            right = len(exercise.references) + len(exercise.variants) - len(found.variants_wrong)
-            named = len(exercise.misconceptions) - len(found.mistakes_unnamed)
-            print(
-                f"{exercise.number} {exercise.id}: right {right}/{len(exercise.references) + len(exercise.variants)}, "
-                f"named {named}/{len(exercise.misconceptions)}, mutants caught {found.caught}/{found.mutants}",
-                flush=True,
-            )
+            proofs.append(found)
+            print(found.summary(), flush=True)
             for problem in (*found.variants_wrong, *found.mistakes_unnamed, *found.survivors):
                 print(f"    {problem}")
-            unsound += not found.sound
-    return 1 if unsound else 0
+    if options.page:
+        options.page.write_text(soundness_page(proofs), "utf8")
+    return 0 if all(found.sound for found in proofs) else 1
 
 
 def _claims(options) -> int:
-    from autograder.claims_page import VERDICT, claims_of
+    from autograder.claims_page import VERDICT, claims_of, problem_of
     from autograder.course import chapters
 
-    for one in chapters():
-        for claim in claims_of(one):
-            print(f"{one.name}  {claim['concept']:5} {VERDICT[claim['holds']]:14} {claim['says']}")
-    return 0
+    claims = [(one, claim) for one in chapters() for claim in claims_of(one)]
+    for one, claim in claims:
+        print(f"{one.name}  {claim['concept']:5} {VERDICT[claim['holds']]:14} {claim['says']}")
+    problems = [(one, claim, problem_of(claim)) for one, claim in claims if problem_of(claim)]
+    if not options.check:
+        return 0
+    for one, claim, problem in problems:
+        print(f"{one.name}, claim {claim['concept']}: {problem}.")
+    print(f"{len(claims)} claim checks, {len(problems)} incomplete.")
+    return 1 if problems else 0
+
+
+def _coverage(options) -> int:
+    from autograder.course import chapters
+    from autograder.coverage import coverage
+
+    rows = coverage(chapters(), options.part)
+    lacking = [row for row in rows if row.missing]
+    for row in lacking:
+        print(f"{row.concept.id} {row.concept.title}: {'; '.join(row.missing)}.")
+    print(f"{len(rows) - len(lacking)}/{len(rows)} concepts")
+    return 1 if lacking else 0
 
 
 def _doctor(options) -> int:

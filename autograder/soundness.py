@@ -18,6 +18,7 @@ from autograder.judge import judge_functions
 from autograder.source import function_source
 
 MOST = 60
+MODULES = {"torch", "F", "nn", "np", "math", "plt"}
 SECONDS = 10
 SWAPPED = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.MatMult: ast.Mult, ast.Pow: ast.Mult,
@@ -36,26 +37,41 @@ class Soundness:
     """The outcome for one exercise."""
 
     exercise: Exercise
-    variants_wrong: list[str] = field(default_factory=list)
-    mistakes_unnamed: list[str] = field(default_factory=list)
+    right: dict[str, Verdict] = field(default_factory=dict)  # name of the function -> verdict
+    known: dict[str, Verdict] = field(default_factory=dict)  # id of the mistake -> verdict
     mutants: int = 0
     caught: int = 0
     survivors: list[str] = field(default_factory=list)
 
     @property
+    def variants_wrong(self) -> list[str]:
+        return [name for name, verdict in self.right.items() if not verdict.full]
+
+    @property
+    def mistakes_unnamed(self) -> list[str]:
+        """Known mistakes that are not named as themselves, or lose nothing, with what they were taken for."""
+        return [f"{name} taken for {v.label}" for name, v in self.known.items() if v.full or v.detail != name]
+
+    @property
     def sound(self) -> bool:
         return not (self.variants_wrong or self.mistakes_unnamed or self.survivors)
+
+    def summary(self) -> str:
+        right, named = len(self.right) - len(self.variants_wrong), len(self.known) - len(self.mistakes_unnamed)
+        return (
+            f"{self.exercise.number} {self.exercise.id}: right {right}/{len(self.right)}, "
+            f"named {named}/{len(self.known)}, mutants caught {self.caught}/{self.mutants}"
+        )
 
 
 def soundness(exercise: Exercise) -> Soundness:
     """Judge everything that is known or can be made of an exercise."""
     found = Soundness(exercise)
-    for variant in (*exercise.references, *exercise.variants):
-        if judge_functions(exercise, exercise.with_one(variant)).label != "correct":
-            found.variants_wrong.append(variant.__name__)
+    conventions = [convention.implementation for convention in exercise.conventions]
+    for variant in (*exercise.references, *exercise.variants, *conventions):
+        found.right[variant.__name__] = judge_functions(exercise, exercise.with_one(variant))
     for known in exercise.misconceptions:
-        if judge_functions(exercise, exercise.with_one(known.implementation)).detail != known.id:
-            found.mistakes_unnamed.append(known.id)
+        found.known[known.id] = judge_functions(exercise, exercise.with_one(known.implementation))
     for description, function in mutants(exercise):
         found.mutants += 1
         verdict = _judge_in_time(exercise, function)
@@ -118,8 +134,14 @@ def _replacements(node: ast.AST) -> Iterator[ast.AST]:
         yield ast.Attribute(node.value, RENAMED[node.attr], node.ctx)
     elif isinstance(node, ast.Attribute) and node.attr in {"T", "mT"}:
         yield node.value
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not _is_module(node.func.value):
+        yield node.func.value
     elif isinstance(node, ast.Tuple) and isinstance(node.ctx, ast.Load) and len(node.elts) > 1:
         yield ast.Tuple([*node.elts[1:], node.elts[0]], node.ctx)
+
+
+def _is_module(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id in MODULES
 
 
 def _put(tree: ast.AST, target: ast.AST, replacement: ast.AST) -> None:

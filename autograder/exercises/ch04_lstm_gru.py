@@ -458,6 +458,7 @@ GRU_STEP = Exercise(
     minutes=20,
     difficulty=3,
     forbidden={"GRUCell": _WHOLE_GRU, "GRU": _WHOLE_GRU, "gru_cell": _WHOLE_GRU},
+    equivalent={"U_x, R_x, N_x = (x @ params.W_x.T + params.b).chunk(3, dim=1)": "of two axes the last is axis 1."},
     not_applicable={
         "a cell state is kept beside h": "the step is given no cell and returns one tensor.",
         "transposed weights": "3H rows never fit in place of E or H columns; a single block of W_h is listed.",

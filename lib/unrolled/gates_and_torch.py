@@ -90,7 +90,7 @@ def init_forget_bias(weights: TorchLSTM, b: float) -> TorchLSTM:
     [5.0, 5.0, 5.0]
     """
     H = weights.weight_hh.shape[1]
-    weight_ih, weight_hh, bias_ih, bias_hh = (tensor.detach().clone() for tensor in weights)
+    weight_ih, weight_hh, bias_ih, bias_hh = (tensor.clone() for tensor in weights)
     bias_ih[H : 2 * H], bias_hh[H : 2 * H] = b, 0
     return TorchLSTM(weight_ih, weight_hh, bias_ih, bias_hh)
 

@@ -233,7 +233,7 @@ def truncated_bptt(chunks: list, h0: Tensor, params: RNNParams, chunk_loss) -> t
     for x, y in chunks:
         hs = rnn_forward(x, h.detach(), params)  # eq-truncated
         loss = chunk_loss(hs, y)
-        grads = [total + g for total, g in zip(grads, torch.autograd.grad(loss, weights), strict=True)]
+        grads = list(map(torch.add, grads, torch.autograd.grad(loss, weights)))
         losses.append(loss.detach())
         h = hs[:, -1]
     return torch.stack(losses), tuple(grads), h.detach()

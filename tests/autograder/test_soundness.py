@@ -2,10 +2,13 @@
 
 import pytest
 
+from autograder.course import ROOT
 from autograder.exercises import all_exercises, load_variants
 from autograder.soundness import mutants, soundness
+from autograder.soundness_page import section
 
 load_variants()
+PAGE = (ROOT / "docs" / "soundness.md").read_text("utf8")
 EXERCISES = list({id(exercise): exercise for exercise in all_exercises().values()}.values())
 
 
@@ -13,6 +16,7 @@ EXERCISES = list({id(exercise): exercise for exercise in all_exercises().values(
 def test_every_mutant_is_caught_or_listed(exercise):
     found = soundness(exercise)
     assert found.survivors == []
+    assert section(found) in PAGE, "docs/soundness.md is not what a trial gives; run `make soundness`"
     assert found.variants_wrong == [] and found.mistakes_unnamed == []
     listed = [description for description, _ in mutants(exercise) if description in exercise.equivalent]
     assert set(listed) == set(exercise.equivalent), "an entry of `equivalent` is no mutant any more"
