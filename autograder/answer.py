@@ -11,13 +11,16 @@ import importlib
 import json
 import linecache
 import os
+import select
+import shutil
 import signal
 import socket
 import struct
 import sys
+from contextlib import suppress
 
 from autograder.probe import Probe, observe
-from autograder.sandbox import Walls, enter
+from autograder.sandbox import Walls, die_with_parent, enter
 from autograder.values import MAX_BYTES, Raised, encode
 
 
@@ -44,20 +47,31 @@ def _exactly(channel: socket.socket, count: int) -> bytes:
     return bytes(data)
 
 
-def serve(control: socket.socket, walls: Walls | None) -> None:
-    """Fork once for every socket that arrives on the control channel, and tell the process id to be killed."""
+def serve(door: socket.socket, lifeline: socket.socket, walls: Walls | None) -> None:
+    """Fork once for every caller at the door, and tell it the process id to be killed; end with the lifeline."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no zombies
     while True:
-        message, fds, _, _ = socket.recv_fds(control, 16, 1)
-        if not message:
+        ready, _, _ = select.select([door, lifeline], [], [])
+        if lifeline in ready:
             return
-        reader, writer = os.pipe()
-        if os.fork() == 0:
-            _become_answerer(socket.socket(fileno=fds[0]), walls, writer)
-        os.close(writer)
-        os.close(fds[0])
-        control.sendall(os.read(reader, 4) or bytes(4))
-        os.close(reader)
+        caller, _ = door.accept()
+        with caller, suppress(OSError):
+            caller.settimeout(5)
+            _, fds, _, _ = socket.recv_fds(caller, 16, 1)
+            if fds:
+                caller.sendall(_fork(fds[0], walls))
+
+
+def _fork(channel: int, walls: Walls | None) -> bytes:
+    """Start an answering process on a channel; its process id as four bytes."""
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        _become_answerer(socket.socket(fileno=channel), walls, writer)
+    os.close(writer)
+    os.close(channel)
+    pid = os.read(reader, 4)
+    os.close(reader)
+    return pid or bytes(4)
 
 
 def _become_answerer(channel: socket.socket, walls: Walls | None, writer: int) -> None:
@@ -68,6 +82,7 @@ def _become_answerer(channel: socket.socket, walls: Walls | None, writer: int) -
 
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        die_with_parent()
         if walls is None:
             os.setsid()
             tell(os.getpid())
@@ -156,5 +171,7 @@ if __name__ == "__main__":
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)
-    walls = json.loads(sys.argv[2])
-    serve(socket.socket(fileno=int(sys.argv[1])), Walls(walls["root"], tuple(walls["visible"])) if walls else None)
+    door, lifeline = (socket.socket(fileno=int(number)) for number in sys.argv[1:3])
+    walls = json.loads(sys.argv[3])
+    serve(door, lifeline, Walls(walls["root"], tuple(walls["visible"])) if walls else None)
+    shutil.rmtree(os.path.dirname(os.getcwd()), ignore_errors=True)  # the owner may have been killed

@@ -84,13 +84,19 @@ def instructor_edition(chapter: Chapter) -> NotebookNode:
             kind = "setup" if "setup" in tags else "question"
             cells.append(_locked(cell, f"{kind}-{position}"))
         else:
-            cells.append(cell)
+            cells += [cell, *_caption(cell)]
     notebook = nbformat.v4.new_notebook(cells=cells)
     notebook.metadata = NotebookNode(
         kernelspec={"display_name": "Python 3", "language": "python", "name": "python3"},
         language_info={"name": "python"},
     )
     return _with_ids(notebook, chapter)
+
+
+def _caption(cell: NotebookNode) -> list[NotebookNode]:
+    """The caption of a figure as a cell of its own, for JupyterLab; the book sets it itself and drops the cell."""
+    caption = cell.metadata.get("mystnb", {}).get("figure", {}).get("caption")
+    return [nbformat.v4.new_markdown_cell(f"*{caption}*", metadata={"tags": ["remove-cell"]})] if caption else []
 
 
 def _exercise_cells(exercise: Exercise) -> list[NotebookNode]:

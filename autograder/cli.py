@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from autograder.concepts import PARTS
@@ -46,8 +48,15 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("grade", _grade, "Grade the submissions of a chapter in the course directory you are in.")
     sub.add_argument("chapter", metavar="CHAPTER")
     sub.add_argument("--student", help="only this student")
+    sub.add_argument("--exercise", help="judge only this exercise again; the other marks stay")
     sub.add_argument("--all", action="store_true", help="grade again what has not changed, too")
+    sub.add_argument("--workers", type=_count, metavar="N", help="judges on this machine (default: one per core)")
+    sub.add_argument("--scheduler", metavar="ADDRESS", help="a dask scheduler, e.g. tcp://host:8786, in their place")
+    sub.add_argument("--json", action="store_true", help="print the marks as JSON")
     sub.add_argument("--no-sandbox", action="store_true", help="run student code without walls (it is recorded)")
+    sub = command("feedback", _feedback, "Write the feedback pages again, with what was graded by hand meanwhile.")
+    sub.add_argument("chapter", metavar="CHAPTER")
+    sub.add_argument("--student", help="only this student")
     sub = command("grade-demo", _grade_demo, "Grade a made-up class and compare with the expected marks.")
     sub.add_argument("chapter", nargs="?", default="01_recurrence", metavar="CHAPTER")
     sub.add_argument("--keep", type=Path, metavar="DIR", help="keep the course directory here")
@@ -62,6 +71,12 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--check", action="store_true", help="fail if one has no value, no deck or too few seeds")
     command("doctor", _doctor, "Say what this machine has and what is missing.")
     return parser
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of workers; give 1 or more")
+    return int(text)
 
 
 def _build(options) -> int:
@@ -127,19 +142,57 @@ def _init(options) -> int:
 
 
 def _grade(options) -> int:
+    from autograder.course_directory import Ungraded, refusals
+    from autograder.grade_run import GradeRun
+
+    run = GradeRun(
+        Path.cwd(),
+        options.chapter,
+        student=options.student,
+        exercise=options.exercise,
+        everything=options.all,
+        sandbox=not options.no_sandbox,
+        scheduler=options.scheduler,
+        **({"workers": options.workers} if options.workers else {}),
+    )
+    ungraded = None
+    try:
+        marks = run.start()
+    except Ungraded as error:
+        ungraded, marks = error, error.marks
+    if options.json:
+        print(json.dumps([asdict(mark) for mark in marks], ensure_ascii=False, indent=1))
+    else:
+        _print_marks(marks)
+        for student, reason in refusals(marks).items():
+            print(f"{student}: {reason}")
+    if ungraded:
+        raise ungraded
+    return 0
+
+
+def _print_marks(marks) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
-    from autograder.course_directory import grade_course
     from autograder.show import number
 
-    marks = grade_course(Path.cwd(), options.chapter, options.student, options.all, sandbox=not options.no_sandbox)
     exercises = list(dict.fromkeys(mark.exercise for mark in marks))
     table = Table("student", *exercises, "sum")
-    for student in dict.fromkeys(mark.student for mark in marks):
-        row = {mark.exercise: mark.points for mark in marks if mark.student == student}
-        table.add_row(student, *(number(row[name]) for name in exercises), number(sum(row.values())))
+    rows: dict[str, dict[str, float]] = {}
+    for mark in marks:
+        rows.setdefault(mark.student, {})[mark.exercise] = mark.points
+    for student, row in rows.items():
+        table.add_row(escape(student), *(number(row[name]) for name in exercises), number(sum(row.values())))
     Console().print(table)
+
+
+def _feedback(options) -> int:
+    from autograder.grade_run import write_feedback
+
+    written = write_feedback(Path.cwd(), options.chapter, options.student)
+    print(f"{len(written)} pages in feedback/; `nbgrader release_feedback {options.chapter}` hands them out.")
     return 0
 
 

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import logging
 import os
 import secrets
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from nbgrader.api import Gradebook
-from nbgrader.converters import Autograde, GenerateAssignment
+from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
-from tqdm import tqdm
+from nbgrader.utils import parse_utc
+from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.course import Chapter, chapters
 from autograder.exercise import CourseError
-from autograder.intake import rebuild_file
-from autograder.ledger import Ledger, regrade_key
+from autograder.intake import Refused, Unreadable, read_file
 from autograder.nbgrader_plugins import SECRET
+from autograder.show import CLAIM
 
+LOCK = ".judge-lock"
+TIMESTAMP = "timestamp.txt"
+MAX_ID = 128  # characters of a student's name in nbgrader's gradebook
 CONFIG = """\
 # The configuration of this course directory. The judge of Unrolled grades; everything else is nbgrader's own.
 from pathlib import Path
@@ -69,35 +77,95 @@ class Mark:
     comment: str
 
 
+class Ungraded(CourseError):
+    """Some submissions got no marks, and why; all others are graded, and their marks are here."""
+
+    def __init__(self, reasons: dict[str, str], marks: list[Mark]):
+        count = f"{len(reasons)} submissions were" if len(reasons) > 1 else "One submission was"
+        lines = [f"{quoted(student)}: {reason}" for student, reason in reasons.items()]
+        super().__init__("\n  ".join([f"{count} not graded, all others are:", *lines]))
+        self.marks = marks
+
+
 def students(folder: Path, chapter: str) -> list[str]:
-    """Who handed in a chapter."""
-    return sorted(path.parent.name for path in (folder / "submitted").glob(f"*/{chapter}") if path.is_dir())
+    """Who handed in a chapter, whatever it is that was handed in."""
+    submitted = folder / "submitted"
+    names = os.listdir(submitted) if submitted.is_dir() else []
+    return sorted(name for name in names if _is_there(submitted / name / chapter))
 
 
-def grade_course(
-    folder: Path, chapter: str, only: str | None = None, everything: bool = False, sandbox: bool = True
-) -> list[Mark]:
-    """Grade the submissions of a chapter that are new or changed, with progress; the marks of all of them."""
-    require_course(folder)
-    names = [name for name in students(folder, chapter) if only in (None, name)]
-    if not names:
-        who = f" by {only}" if only else ""
-        raise CourseError(f"No submission of {chapter}{who} in {folder / 'submitted'}; collect some first.")
-    recorded = {} if everything else Ledger(folder).recorded_keys()
-    waiting = [name for name in names if not _is_done(folder, chapter, name, recorded)]
-    for name in tqdm(waiting, desc=f"grading {chapter}", unit="student", disable=None):
-        _run(Autograde, folder, chapter, student=name, sandbox=sandbox)
-    return marks(folder, chapter, names)
-
-
-def _is_done(folder: Path, chapter: str, student: str, recorded: dict[tuple[str, str], str]) -> bool:
-    """True if gradebook and graded notebook hold the verdicts on what this student handed in."""
-    file = f"{Chapter(chapter).slug}.ipynb"
-    handed_in, graded = (folder / where / student / chapter / file for where in ("submitted", "autograded"))
-    if (student, chapter) not in recorded or not handed_in.exists() or not graded.exists():
+def _is_there(path: Path) -> bool:
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
         return False
-    notebook = rebuild_file(handed_in, folder / "release" / chapter / file, chapter)
-    return recorded[student, chapter] == regrade_key(notebook, chapter)
+    except OSError:  # it cannot be looked at, which its verdict will say
+        return True
+    return True
+
+
+FULL = "The disk that holds {} or the temporary files is full; make room and grade again: what was recorded is kept."
+
+
+@contextmanager
+def room(folder: Path) -> Iterator[None]:
+    """A full disk ends in one sentence."""
+    try:
+        yield
+    except (OSError, SQLAlchemyError) as error:
+        if not _is_full(folder, error):
+            raise
+        raise CourseError(FULL.format(folder)) from None
+
+
+def handed_in_at(folder: Path, student: str, chapter: str) -> Path:
+    """Where a submission lies."""
+    return folder / "submitted" / student / chapter
+
+
+def released_notebook(folder: Path, chapter: str) -> Path:
+    """The released notebook of a chapter; CourseError if this course directory has no such chapter."""
+    known = sorted(path.name for path in (folder / "release").glob("*_*") if path.is_dir())
+    if chapter not in known:
+        raise CourseError(f"There is no chapter {quoted(chapter)} in {folder}; there are {', '.join(known)}.")
+    return folder / "release" / chapter / f"{Chapter(chapter).slug}.ipynb"
+
+
+def no_student(name: str) -> str | None:
+    """Why a folder cannot be a student in nbgrader and in a gradebook; None if it can."""
+    advice = "rename the folder and grade again."
+    if not name.isprintable():
+        return f"the name holds characters that cannot be shown; {advice}"
+    if name.startswith(".") or name != name.strip():
+        return f"the name begins with a dot, or begins or ends with a space; {advice}"
+    return f"the name is longer than {MAX_ID} characters; {advice}" if len(name) > MAX_ID else None
+
+
+def quoted(name: str) -> str:
+    """A name as it is, or with escapes where it holds what cannot be shown; long ones are cut."""
+    name = name if name.isprintable() and name == name.strip() else ascii(name)
+    return name if len(name) < 60 else f"{name[:57]}..."
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """One grading run at a time in a course directory; the lock ends with the process, however it ends."""
+    with open(folder / LOCK, "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CourseError(f"Another grading run is at work in {folder}; grade again when it has ended.") from None
+        yield
+
+
+def timestamp_of(handed_in: Path) -> str | None:
+    """When it was handed in, as nbgrader's collection noted it; None where no time can be read."""
+    try:
+        text = read_file(handed_in / TIMESTAMP).decode().strip()
+        parse_utc(text)
+    except (Refused, Unreadable, ValueError, TypeError, OverflowError):
+        return None
+    return text
 
 
 def marks(folder: Path, chapter: str, names: list[str]) -> list[Mark]:
@@ -117,6 +185,12 @@ def marks(folder: Path, chapter: str, names: list[str]) -> list[Mark]:
     return found
 
 
+def refusals(marks: list[Mark]) -> dict[str, str]:
+    """Whose file was refused, and the sentence that says why."""
+    said = {mark.student: mark.comment.split("\n\n") for mark in marks}
+    return {student: lines[1] for student, lines in said.items() if f": {CLAIM['refused']} " in lines[0]}
+
+
 def load_config(folder: Path) -> Config:
     """The configuration that nbgrader itself reads in this folder."""
     return PyFileConfigLoader("nbgrader_config.py", path=str(folder)).load_config()
@@ -128,12 +202,9 @@ def require_course(folder: Path) -> None:
         raise CourseError(f"{folder} is not a course directory; make one with `autograder init DIR` and work in it.")
 
 
-def _run(converter_class, folder: Path, chapter: str, student: str | None = None, sandbox: bool = True) -> None:
+def _run(converter_class, folder: Path, chapter: str) -> None:
     config = load_config(folder)
-    config.Judge.sandbox = sandbox
     config.CourseDirectory.assignment_id = chapter
-    if student:
-        config.CourseDirectory.student_id = student
     config[converter_class.__name__].force = True
     log, last = logging.Logger("unrolled.nbgrader", logging.ERROR), _Last()
     log.addHandler(last)
@@ -142,16 +213,26 @@ def _run(converter_class, folder: Path, chapter: str, student: str | None = None
     try:
         converter.start()
     except (NbGraderException, SystemExit):
-        said = last.last.strip().splitlines()
-        reason = said[-1] if said else "no reason given"
+        reason = (last.said.strip().splitlines() or ["no reason given"])[-1]
         raise CourseError(f"nbgrader could not process {chapter}: {reason}") from None
+
+
+def _is_full(folder: Path, error: BaseException | None) -> bool:
+    """True if an error, or what caused it, says that there is no room left."""
+    while error is not None:
+        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or "disk is full" in str(error):
+            return True
+        if isinstance(error, SQLAlchemyError) and shutil.disk_usage(folder).free < 2**20:
+            return True  # SQLite has several names for it
+        error = error.__cause__ or error.__context__
+    return False
 
 
 class _Last(logging.Handler):
     """Keeps the last error that nbgrader logged that is not its own summary."""
 
-    last = ""
+    said = ""
 
     def emit(self, record):
         if record.levelno >= logging.ERROR and "There was an error processing" not in record.getMessage():
-            self.last = self.last if "Please see the" in record.getMessage() else record.getMessage()
+            self.said = self.said if "Please see the" in record.getMessage() else record.getMessage()

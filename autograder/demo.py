@@ -13,9 +13,10 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.course import Chapter
-from autograder.course_directory import Mark, grade_course, init_course
+from autograder.course_directory import Mark, init_course
 from autograder.exercise import Exercise
 from autograder.exercises import chapter_exercises
+from autograder.grade_run import GradeRun
 from autograder.show import CLAIM
 from autograder.source import written_cell
 
@@ -129,7 +130,7 @@ def run_demo(chapter: Chapter, folder: Path | None = None) -> list[Row]:
     made = list(make_class(released, chapter.name))
     for submission in made:
         hand_in(folder, chapter, submission)
-    given = {(mark.student, mark.exercise): mark for mark in grade_course(folder, chapter.name)}
+    given = {(mark.student, mark.exercise): mark for mark in GradeRun(folder, chapter.name).start()}
     return [_row(submission, exercise, given) for submission in made for exercise in submission.expected]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import ModuleType
 
+from autograder.picture import Picture
 from autograder.probe import Probe, probes_of
 
 
@@ -44,6 +45,7 @@ class Property:
     expected: str = ""
     got: str = ""
     note: str = ""
+    picture: Picture | None = None
 
 
 FULL_MARKS = {"correct", "correct-other-convention", "correct-given"}

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 
 from nbformat import NotebookNode
 
 from autograder.exercise import Exercise, Verdict
 from autograder.exercises import chapter_exercises, find
 from autograder.judge import CHECK_SEEDS, better, judge, not_attempted, shortcut_verdict
-from autograder.respond import ForkServer, Respondent
+from autograder.respond import Door, Respondent
 from autograder.source import function_source, is_unwritten, parse, shortcut
 
 SeedsFor = Callable[[Exercise], tuple[int, ...]]
@@ -44,23 +45,48 @@ def graded_cells(notebook: NotebookNode) -> list[tuple[str, str]]:
     return found
 
 
-def grade_notebook(notebook: NotebookNode, chapter: str, seeds: SeedsFor, server: ForkServer) -> list[Verdict]:
+@dataclass(frozen=True)
+class Questions:
+    """All that judging one submission needs, and nothing of the file it came in; it may travel to another machine."""
+
+    chapter: str
+    cells: tuple[tuple[str, str], ...]
+    seeds: dict[str, tuple[int, ...]]
+    refused: str | None = None
+
+    def without(self, known: Collection[str]) -> Questions:
+        """The questions but for the exercises whose verdicts are known already."""
+        return replace(self, seeds={name: seeds for name, seeds in self.seeds.items() if name not in known})
+
+
+def questions_for(notebook: NotebookNode, chapter: str, seeds: SeedsFor) -> Questions:
+    """What to ask of a rebuilt notebook."""
+    cells = tuple(graded_cells(notebook))
+    present = {name for name, _ in cells}
+    asked = {exercise.id: seeds(exercise) for exercise in chapter_exercises(chapter) if exercise.id in present}
+    return Questions(chapter, cells, asked, notebook.metadata.get("unrolled", {}).get("refused"))
+
+
+def answer_questions(questions: Questions, server: Door) -> list[Verdict]:
     """One verdict per exercise of the chapter that the notebook holds, in order."""
-    cells = graded_cells(notebook)
-    sources = dict(cells)
-    exercises = [exercise for exercise in chapter_exercises(chapter) if exercise.id in sources]
-    refused = notebook.metadata.get("unrolled", {}).get("refused")
-    if refused:
-        return [Verdict(exercise.id, "refused", 0, exercise.points, message=refused) for exercise in exercises]
+    exercises = [exercise for exercise in chapter_exercises(questions.chapter) if exercise.id in questions.seeds]
+    if questions.refused:
+        return [Verdict(e.id, "refused", 0, e.points, message=questions.refused) for e in exercises]
+    sources = dict(questions.cells)
     verdicts: dict[str, Verdict] = {}
-    with Respondent(server, cells) as respondent:
+    with Respondent(server, list(questions.cells)) as respondent:
         for exercise in exercises:
             verdict = _without_running(exercise, sources[exercise.id])
             if verdict is None:
-                verdict = judge(exercise, respondent.ask, seeds(exercise))
-                verdict = _given_the_used(exercise, verdict, verdicts, cells, seeds, server)
+                verdict = judge(exercise, respondent.ask, questions.seeds[exercise.id])
+                verdict = _given_the_used(exercise, verdict, verdicts, questions, server)
             verdicts[exercise.id] = verdict
     return list(verdicts.values())
+
+
+def grade_notebook(notebook: NotebookNode, chapter: str, seeds: SeedsFor, server: Door) -> list[Verdict]:
+    """The verdicts on a rebuilt notebook."""
+    return answer_questions(questions_for(notebook, chapter, seeds), server)
 
 
 def _without_running(exercise: Exercise, source: str) -> Verdict | None:
@@ -79,18 +105,19 @@ def _syntax_error(source: str) -> str:
     except SyntaxError as error:
         magic = "%" in (error.text or "")[:2] or "!" in (error.text or "")[:2]
         advice = " Notebook commands that begin with % or ! do not belong into a graded cell." if magic else ""
-        return f"The cell is not Python: {error.msg} (line {error.lineno}).{advice}"
+        line = f" (line {error.lineno})" if error.lineno else ""
+        return f"The cell is not Python: {error.msg}{line}.{advice}"
     except (ValueError, RecursionError, MemoryError) as error:
-        return f"The cell cannot be read: {type(error).__name__}."
+        return f"The cell cannot be read: {str(error) or type(error).__name__}."
     return "The cell cannot be read."
 
 
-def _given_the_used(exercise, verdict, verdicts, cells, seeds, server) -> Verdict:
+def _given_the_used(exercise, verdict, verdicts, questions: Questions, server: Door) -> Verdict:
     """An answer that fails while a function it uses is not plainly right is asked again with the reference of that."""
     verdict_on = {name: verdicts.get(find(name).id) for name in exercise.uses}
     shaky = tuple(name for name, used in verdict_on.items() if used is None or used.kind != "correct")
     if verdict.full or not shaky:
         return verdict
     given = {name: function_source(find(name).functions[name]) for name in shaky}
-    with Respondent(server, cells, given) as respondent:
-        return better(verdict, judge(exercise, respondent.ask, seeds(exercise)), shaky)
+    with Respondent(server, list(questions.cells), given) as respondent:
+        return better(verdict, judge(exercise, respondent.ask, questions.seeds[exercise.id]), shaky)

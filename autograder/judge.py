@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from autograder.exercise import Exercise, Property, Verdict
+from autograder.picture import picture_of
 from autograder.probe import Probe, observe
 from autograder.values import RTOL, RTOL32, Difference, Raised, TimedOut, equal, insists_on_float32
 
@@ -34,7 +35,21 @@ class Answer:
 def judge(exercise: Exercise, ask: Ask, seeds: tuple[int, ...] = CHECK_SEEDS) -> Verdict:
     """Ask every probe with every seed, and decide."""
     answers = [_question(exercise, ask, probe, seed) for probe in exercise.probes for seed in seeds]
-    properties = tuple(_property(probe, answers) for probe in exercise.credited)
+    properties = tuple(_property(exercise, probe, answers) for probe in exercise.credited)
+    stubs = _stubs(exercise, answers)
+    if not stubs:
+        return _decide(exercise, answers, properties)
+    heard = [answer for answer in answers if stubs.isdisjoint(answer.probe.functions)]
+    asked = {answer.probe.id for answer in heard}
+    verdict = _decide(exercise, heard, tuple(p for p in properties if p.probe in asked))
+    kind, detail = ("wrong", "") if verdict.full else (verdict.kind, verdict.detail)
+    missing = " and ".join(name for name in exercise.functions if name in stubs)
+    message = f"{missing} {'is' if len(stubs) == 1 else 'are'} not written yet. The rest: {verdict.message}"
+    return _verdict(exercise, kind, properties, detail, message, verdict.hints)
+
+
+def _decide(exercise: Exercise, answers: list[Answer], properties: tuple[Property, ...]) -> Verdict:
+    """Right, right in another convention, a known mistake, or something else."""
     if all(p.passed for p in properties):
         return _verdict(exercise, "correct", properties, message="Right.")
     for convention in exercise.conventions:
@@ -113,11 +128,30 @@ def _is(exercise: Exercise, implementation: Callable, answers: list[Answer]) -> 
     return any(answer.difference and isinstance(answer.observed, dict) for answer in answers)
 
 
-def _property(probe: Probe, answers: list[Answer]) -> Property:
-    failed = next((a.difference for a in answers if a.probe is probe and a.difference), None)
+def _is_stub(observed) -> bool:
+    """True if what came back is the line that every released function holds: the bare NotImplementedError."""
+    bare = isinstance(observed, Raised) and observed.class_name == "NotImplementedError"
+    return bare and (not observed.message or observed.message.startswith(" (line "))
+
+
+def _stubs(exercise: Exercise, answers: list[Answer]) -> set[str]:
+    """The functions that are still stubs, if others of the same cell have been written."""
+    stubs = set()
+    for name in exercise.functions:
+        alone = [answer.observed for answer in answers if answer.probe.functions == (name,)]
+        if alone and all(map(_is_stub, alone)):
+            stubs.add(name)
+    return stubs if len(stubs) < len(exercise.functions) else set()
+
+
+def _property(exercise: Exercise, probe: Probe, answers: list[Answer]) -> Property:
+    failed = next((a for a in answers if a.probe is probe and a.difference), None)
     if failed is None:
         return Property(probe.id, probe.title, True, probe.weight)
-    return Property(probe.id, probe.title, False, probe.weight, failed.expected, failed.got, failed.note)
+    said = failed.difference
+    expected = _seen(exercise, exercise.references[0], failed)
+    picture = picture_of(expected, failed.observed, _rtol(failed.dtype))
+    return Property(probe.id, probe.title, False, probe.weight, said.expected, said.got, said.note, picture)
 
 
 def _unnamed(exercise: Exercise, answers: list[Answer], properties: tuple[Property, ...]) -> Verdict:
@@ -130,7 +164,7 @@ def _unnamed(exercise: Exercise, answers: list[Answer], properties: tuple[Proper
         first = raised[0]
         left = " The line `raise NotImplementedError()` is still in the cell: remove it."
         message = f"{exercise.id} raised {first.class_name}: {first.message}".rstrip(": ") + "."
-        if first.class_name == "NotImplementedError" and not first.message:
+        if _is_stub(first):
             message += left
         return _verdict(exercise, "error", properties, message=message)
     broken = [p for p in properties if not p.passed]

@@ -52,6 +52,16 @@ class Ledger:
         entries = (entry for entry in self.entries() if entry["event"] == "recorded")
         return {(entry["student"], entry["chapter"]): entry["key"] for entry in entries}
 
+    def best_points(self, chapter: str) -> dict[str, dict[str, float]]:
+        """student -> exercise -> the most points that any attempt was judged to deserve."""
+        best: dict[str, dict[str, float]] = {}
+        for entry in self.entries():
+            if entry["event"] == "judged" and entry["chapter"] == chapter:
+                theirs = best.setdefault(entry["student"], {})
+                for exercise, (_, points, _) in entry["verdicts"].items():
+                    theirs[exercise] = max(points, theirs.get(exercise, 0))
+        return best
+
     def entries(self) -> Iterator[dict]:
         """All events in order; CourseError at the first line that does not continue the chain."""
         previous = START

@@ -6,29 +6,30 @@ notebook, ``SaveHints`` writes the named mistakes where feedback shows comments.
 
 from __future__ import annotations
 
-import atexit
 import os
 import sys
 import warnings
-from functools import cache
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
+from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 from sqlalchemy.exc import SAWarning
-from traitlets import Bool
+from traitlets import Bool, Enum, Int
 from traitlets.config import Config
 
 from autograder import show
 from autograder.build import nbgrader_config
 from autograder.exercise import CourseError, Verdict
-from autograder.grading import grade_notebook, secret_seeds
-from autograder.intake import rebuild_file
+from autograder.feedback import as_data
+from autograder.grading import questions_for, secret_seeds
+from autograder.intake import rebuild_submission
 from autograder.ledger import Ledger, regrade_key
-from autograder.respond import ForkServer
+from autograder.machine import judge_one
 
 SECRET = ".judge-secret"
 
@@ -77,7 +78,7 @@ class SubmissionExporter(NotebookExporter):
             released = Path(course.format_path(course.release_directory, ".", assignment)) / path.name
             if not released.exists():
                 raise CourseError(f"{released} is missing; run `nbgrader generate_assignment {assignment}` first.")
-            notebook = rebuild_file(path, released, assignment)
+            notebook = rebuild_submission(path.parent, released, assignment)
         else:
             notebook = nbformat.read(path, as_version=4)
         return self.from_notebook_node(notebook, resources=resources, **options)
@@ -89,35 +90,50 @@ class Judge(NbGraderPreprocessor):
     sandbox = Bool(True, help="Shut student code in. Without it, any submission can read and write what you can.").tag(
         config=True
     )
+    hints = Int(3, min=0, max=3, help="How many of the three hints to a named mistake feedback shows.").tag(config=True)
+    attempts = Enum(
+        ("last", "best"), "last", help="Which attempt counts when a student hands in again: the last, or the best."
+    ).tag(config=True)
 
     def preprocess(self, nb, resources):
         chapter, student = resources["nbgrader"]["assignment"], resources["nbgrader"]["student"]
         root = Path(CourseDirectory(config=self.config).root)
-        secret, key = read_secret(root), regrade_key(nb, chapter)
-        seeds = secret_seeds(secret, student, nb)
-        server = server_for(chapter, self.sandbox)
-        verdicts = {verdict.exercise: verdict for verdict in grade_notebook(nb, chapter, seeds, server)}
-        Ledger(root).judged(student, chapter, key, list(verdicts.values()), self.sandbox)
-        resources["unrolled"], resources["regrade_key"] = verdicts, key
-        nb.metadata["unrolled"] = {
-            "sandbox": self.sandbox,
-            "verdicts": {v.exercise: v.label for v in verdicts.values()},
-        }
-        for cell in nb.cells:
-            grade_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")
-            if grade_id.startswith("check-"):
-                cell.outputs = score_outputs(verdicts[grade_id.removeprefix("check-")])
-        return nb, resources
+        key, ledger = regrade_key(nb, chapter), Ledger(root)
+        questions = questions_for(nb, chapter, secret_seeds(read_secret(root), student, nb))
+        verdicts = {verdict.exercise: verdict for verdict in judge_one(questions, self.sandbox)}
+        earlier = ledger.best_points(chapter).get(student, {}) if self.attempts == "best" else {}
+        ledger.judged(student, chapter, key, list(verdicts.values()), self.sandbox)
+        verdicts = counted(verdicts, earlier)
+        resources["unrolled"], resources["regrade_key"], resources["hints"] = verdicts, key, self.hints
+        return put_verdicts(nb, chapter, verdicts, self.sandbox, self.hints), resources
 
 
-def score_outputs(verdict: Verdict) -> list:
+def counted(verdicts: dict[str, Verdict], earlier: dict[str, float]) -> dict[str, Verdict]:
+    """The verdicts with the points that count: those of an earlier attempt where it deserved more."""
+    return {
+        name: replace(verdict, points=earlier[name], message=f"{verdict.message} (An earlier attempt counts.)".strip())
+        if earlier.get(name, 0) > verdict.points
+        else verdict
+        for name, verdict in verdicts.items()
+    }
+
+
+def put_verdicts(nb: NotebookNode, chapter: str, verdicts: dict[str, Verdict], sandbox: bool, hints: int):
+    """The notebook with the verdicts in its metadata and in the outputs of its check cells."""
+    kept = {"chapter": chapter, "sandbox": sandbox, "verdicts": {v.exercise: as_data(v) for v in verdicts.values()}}
+    nb.metadata["unrolled"] = nb.metadata.get("unrolled", {}) | kept
+    for cell in nb.cells:
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+        if grade_id.startswith("check-"):
+            cell.outputs = score_outputs(verdicts[grade_id.removeprefix("check-")], hints)
+    return nb
+
+
+def score_outputs(verdict: Verdict, hints: int) -> list[NotebookNode]:
     """The reasons on stdout and exactly one result: a plain decimal."""
-    return [
-        nbformat.v4.new_output("stream", name="stdout", text=show.text(verdict, hints=3) + "\n"),
-        nbformat.v4.new_output(
-            "execute_result", data={"text/plain": show.number(verdict.points)}, execution_count=None
-        ),
-    ]
+    said = NotebookNode(output_type="stream", name="stdout", text=show.text(verdict, hints) + "\n")
+    data = NotebookNode({"text/plain": show.number(verdict.points)})
+    return [said, NotebookNode(output_type="execute_result", data=data, metadata=NotebookNode(), execution_count=None)]
 
 
 class SaveHints(NbGraderPreprocessor):
@@ -130,7 +146,7 @@ class SaveHints(NbGraderPreprocessor):
                 comment = gradebook.find_comment(
                     verdict.exercise, where["notebook"], where["assignment"], where["student"]
                 )
-                comment.auto_comment = comment_text(verdict)
+                comment.auto_comment = comment_text(verdict, resources["hints"])
             gradebook.db.commit()
         return nb, resources
 
@@ -144,9 +160,10 @@ class NoteRecorded(NbGraderPreprocessor):
         return nb, resources
 
 
-def comment_text(verdict: Verdict) -> str:
+def comment_text(verdict: Verdict, hints: int) -> str:
     """The comment that a student reads beside the cell."""
-    return "\n\n".join([show.headline(verdict), *([verdict.message] if verdict.message else []), *verdict.hints])
+    said = [show.headline(verdict), *([verdict.message] if verdict.message else []), *verdict.hints[:hints]]
+    return "\n\n".join(said)
 
 
 def read_secret(root: Path) -> bytes:
@@ -155,11 +172,3 @@ def read_secret(root: Path) -> bytes:
     if not path.exists():
         raise CourseError(f"{path} is missing; make the course directory with `autograder init`.")
     return path.read_bytes()
-
-
-@cache
-def server_for(chapter: str, sandbox: bool) -> ForkServer:
-    """One fork server per chapter and process, ended when the process ends."""
-    server = ForkServer(chapter, sandbox)
-    atexit.register(server.close)
-    return server

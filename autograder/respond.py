@@ -27,44 +27,30 @@ CELL_SECONDS = 10
 SUBMISSION_SECONDS = 90
 
 
-class ForkServer:
-    """A process on the view of one chapter, with torch imported, that forks for each submission."""
+class ServerLost(Exception):
+    """The fork server ended, and its forks with it: nobody's fault, so what was running must be judged again."""
 
-    def __init__(self, chapter: str, sandbox: bool = True):
-        self.chapter = chapter
-        self.folder = Path(tempfile.mkdtemp(prefix="unrolled-view-"))
-        self.folder.chmod(0o755)
-        (self.folder / "root").mkdir()
-        view = make_view(chapter, self.folder / "view")
-        walls = {"root": str(self.folder / "root"), "visible": visible_paths(view)} if sandbox else None
-        self.control, theirs = socket.socketpair()
-        self.control.settimeout(START_SECONDS)
-        environment = {
-            "PATH": os.environ.get("PATH", os.defpath),
-            "HOME": str(self.folder),
-            "MPLCONFIGDIR": str(self.folder),
-            "OMP_NUM_THREADS": "1",
-            "PYTHONDONTWRITEBYTECODE": "1",
-        }
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "autograder.answer", str(theirs.fileno()), json.dumps(walls)],
-            cwd=view,
-            env=environment,
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-        )
-        theirs.close()
+
+class Door:
+    """Where a fork server takes calls: any judge of this machine and user can have a fork there."""
+
+    def __init__(self, path: str, chapter: str):
+        self.path, self.chapter = path, chapter
 
     def fork(self) -> tuple[socket.socket, int]:
         """A new fork: the judge's end of its channel, and its process id."""
         ours, theirs = socket.socketpair()
-        with theirs:
-            socket.send_fds(self.control, [b"fork"], [theirs.fileno()])
-            (pid,) = struct.unpack("<I", self.control.recv(4))
+        with theirs, self._call() as call:
+            try:
+                socket.send_fds(call, [b"fork"], [theirs.fileno()])
+                (pid,) = struct.unpack("<I", call.recv(4))
+            except (OSError, struct.error):
+                raise ServerLost from None
         ours.settimeout(START_SECONDS)
         try:
             hello = receive(ours)
         except EOFError:
+            self.require_open()
             hello = b"the answering process ended at once"
         if hello != b"ready":
             raise CourseError(
@@ -73,8 +59,55 @@ class ForkServer:
             )
         return ours, pid
 
+    def require_open(self) -> None:
+        """ServerLost unless the server is there."""
+        self._call().close()
+
+    def _call(self) -> socket.socket:
+        call = socket.socket(socket.AF_UNIX)
+        call.settimeout(START_SECONDS)
+        try:
+            call.connect(self.path)
+        except OSError:
+            call.close()
+            raise ServerLost from None
+        return call
+
+
+class ForkServer(Door):
+    """A process on the view of one chapter, with torch imported, that forks for each submission. It ends with us."""
+
+    def __init__(self, chapter: str, sandbox: bool = True):
+        self.folder = Path(tempfile.mkdtemp(prefix="unrolled-view-"))
+        self.folder.chmod(0o755)
+        super().__init__(str(self.folder / "door"), chapter)
+        (self.folder / "root").mkdir()
+        view = make_view(chapter, self.folder / "view")
+        walls = {"root": str(self.folder / "root"), "visible": visible_paths(view)} if sandbox else None
+        self.lifeline, theirs = socket.socketpair()
+        environment = {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "HOME": str(self.folder),
+            "MPLCONFIGDIR": str(self.folder),
+            "OMP_NUM_THREADS": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        with theirs, socket.socket(socket.AF_UNIX) as door:
+            door.bind(self.path)
+            os.chmod(self.path, 0o600)
+            door.listen(64)
+            fds = [door.fileno(), theirs.fileno()]
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "autograder.answer", *map(str, fds), json.dumps(walls)],
+                cwd=view,
+                env=environment,
+                pass_fds=fds,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for the grader, not for the submission that is running
+            )
+
     def close(self) -> None:
-        self.control.close()
+        self.lifeline.close()
         self.process.kill()
         self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -89,7 +122,7 @@ class ForkServer:
 class Respondent:
     """One submission, asked question by question. A hang or a crash costs the question; the next gets a new fork."""
 
-    def __init__(self, server: ForkServer, cells: list[tuple[str, str]], given: dict[str, str] | None = None):
+    def __init__(self, server: Door, cells: list[tuple[str, str]], given: dict[str, str] | None = None):
         self.server, self.cells, self.given = server, cells, given or {}
         self.deadline = time.monotonic() + SUBMISSION_SECONDS
         self.channel: socket.socket | None = None
@@ -111,6 +144,7 @@ class Respondent:
             return TimedOut(f"no answer within {probe.seconds:g} s")
         except (EOFError, OSError):
             self._kill()
+            self.server.require_open()
             return TimedOut("no answer, because its process ended")
         except BadAnswer as error:
             self._kill()
@@ -139,6 +173,7 @@ class Respondent:
             try:
                 receive(self.channel)
             except (TimeoutError, EOFError, OSError):
+                self.server.require_open()
                 return name
         return None
 

@@ -10,6 +10,7 @@ import ctypes
 import os
 import platform
 import resource
+import signal
 import struct
 import sys
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = 0x20000, 0x4000000, 0x8000000, 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT = 1, 2, 4, 8, 32
 MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
 MNT_DETACH = 2
-PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 4, 22, 24, 38
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 24, 38
 NOBODY = 65534
 MB = 2**20
 
@@ -86,7 +87,13 @@ def enter(walls: Walls, tell_pid) -> None:
         _call("unshare", NEWUSER)
     _limit()
     _drop_privileges()
+    die_with_parent()  # only now: changing the user forgets it
     _filter_system_calls()
+
+
+def die_with_parent() -> None:
+    """Be killed when the process that forked this one ends, however it ends."""
+    _libc().prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def _map_ids(uid: int, gid: int) -> None:

@@ -6,6 +6,7 @@ import textwrap
 from html import escape
 
 from autograder.exercise import Property, Verdict
+from autograder.picture import as_svg, as_text
 
 MARK = {"correct": "✓", "correct-other-convention": "✓", "correct-given": "✓", "not-attempted": "○"}
 CLAIM = {
@@ -30,6 +31,12 @@ def _worth_comparing(verdict: Verdict) -> bool:
     return verdict.kind not in {"error", "timeout"} and any(item.expected or item.got for item in verdict.properties)
 
 
+def _pictured(verdict: Verdict) -> Property | None:
+    """One picture is enough: of the first property where only a part is wrong, else of the first that has one."""
+    pictures = [item for item in verdict.properties if item.picture] if _worth_comparing(verdict) else []
+    return next((item for item in pictures if item.picture.partly), next(iter(pictures), None))
+
+
 def _mark(verdict: Verdict, item: Property) -> str:
     return "○" if verdict.kind == "not-attempted" else "✓" if item.passed else "✗"
 
@@ -50,12 +57,15 @@ def text(verdict: Verdict, hints: int = 1, notes: tuple[str, ...] = ()) -> str:
     lines = [headline(verdict)]
     if verdict.message and verdict.kind != "correct":
         lines.append(_wrapped(verdict.message))
+    pictured = _pictured(verdict)
     for item in verdict.properties:
         mark = _mark(verdict, item)
         lines.append(f"  {mark} {item.title}")
         if (item.expected or item.got) and _worth_comparing(verdict):
             note = f"  ({item.note})" if item.note else ""
             lines.append(f"      expected {item.expected}, got {item.got}{note}")
+            if item is pictured and item.picture.partly:
+                lines += ["      where it differs (█):", textwrap.indent(as_text(item.picture), "        ")]
     for level, hint in enumerate(verdict.hints[:hints], 1):
         lines.append(_wrapped(f"Hint {level}: {hint}"))
     if len(verdict.hints) > hints:
@@ -76,6 +86,10 @@ def html(verdict: Verdict, hints: int = 1, notes: tuple[str, ...] = ()) -> str:
         parts.append(f'<p class="unrolled-message">{escape(verdict.message)}</p>')
     if verdict.properties:
         parts.append(_table(verdict))
+    pictured = _pictured(verdict)
+    if pictured:
+        parts.append(f'<p class="unrolled-picture"><small>{escape(pictured.title)}</small><br>')
+        parts.append(f"{as_svg(pictured.picture)}</p>")
     for level, hint in enumerate(verdict.hints, 1):
         opened = " open" if level <= hints else ""
         parts.append(f"<details{opened}><summary>Hint {level}</summary><p>{escape(hint)}</p></details>")

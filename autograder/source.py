@@ -6,6 +6,7 @@ import ast
 import builtins
 import dis
 import inspect
+import re
 import textwrap
 from collections.abc import Callable
 
@@ -66,6 +67,21 @@ def parse(source: str) -> ast.Module | None:
         return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def without_magics(source: str) -> str:
+    """The cell with its notebook commands (lines that begin with %, ! or ?) as comments, if that makes it Python.
+
+    JupyterLab runs such a cell, so ``check`` has called it right; the commands themselves have no part in the answer.
+    """
+    if parse(source) is not None or (source.lstrip().startswith("%%") and not _KEEPS_PYTHON.match(source)):
+        return source
+    plain = _COMMAND.sub(lambda line: (f"{line[1]}pass  # " if line[1] else "# ") + line[2], source)
+    return plain if parse(plain) is not None else source
+
+
+_COMMAND = re.compile(r"^([ \t]*)([%!?].*|[\w.]+\?\??\s*)$", re.MULTILINE)
+_KEEPS_PYTHON = re.compile(r"\s*%%(time|capture)\b")  # of the commands for a whole cell, those that run it as it is
 
 
 def normal_body(function: ast.FunctionDef) -> str:

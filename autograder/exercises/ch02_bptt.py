@@ -11,7 +11,7 @@ from autograder.probes import ch02_bptt as probes
 from unrolled import gradients
 from unrolled.gradients import RNNGrads, rnn_step_backward
 from unrolled.losses import cross_entropy, softmax
-from unrolled.recurrent import rnn_forward, rnn_step
+from unrolled.recurrent import RNNParams, rnn_forward, rnn_step
 
 SETUP_NAMES = frozenset({"RNNGrads", "RNNParams", "cross_entropy", "rnn_forward", "rnn_step", "softmax"})
 
@@ -201,6 +201,27 @@ def numerical_grad__flat_copy(f, x, eps):
         grad[i] = (up - f(x)) / (2 * eps)
         flat[i] = old
     return grad.reshape(x.shape)
+
+
+@NUMERICAL_GRAD.misconception(
+    "view is used where the memory is not contiguous: a transposed view raises an error",
+    fails=("numerical_grad_untouched",),
+    hints=(
+        "You are right until x is a transposed view; there torch says that a view is not possible.",
+        "view only renames what lies in memory one after another. A transposed x does not lie so, and zeros_like(x) "
+        "copies its order in memory along with its shape. reshape copies where it must.",
+        "Read what the task says about x: it may be a transposed view.",
+    ),
+)
+def numerical_grad__view(f, x, eps):
+    grad = torch.zeros_like(x)
+    flat = grad.view(-1)
+    for i in range(x.numel()):
+        step = torch.zeros(x.numel())
+        step[i] = eps
+        step = step.reshape(x.shape)
+        flat[i] = (f(x + step) - f(x - step)) / (2 * eps)
+    return grad
 
 
 # ---- 2.2 rnn_step_backward ----
@@ -399,6 +420,34 @@ def rnn_step_backward__bias_mean(dh, h, h_prev, x, params):
 def rnn_step_backward__in_place(dh, h, h_prev, x, params):
     dh *= 1 - h * h
     return dh @ params.W_xh, dh @ params.W_hh, dh.T @ x, dh.T @ h_prev, dh.sum(dim=0)
+
+
+@RNN_STEP_BACKWARD.misconception(
+    "The gradients of all parameters are means over the batch instead of sums",
+    fails=("rnn_step_backward_matrices", "rnn_step_backward_bias", "rnn_step_backward_untouched"),
+    hints=(
+        "With one sequence you are right; with three your dW_xh, dW_hh and db are a third of what they should be.",
+        "Whether the loss is a mean is already contained in dh. Here every row is simply added.",
+        "Read what the task says about the gradients of the parameters.",
+    ),
+)
+def rnn_step_backward__means(dh, h, h_prev, x, params):
+    da, B = dh * (1 - h * h), len(dh)
+    return da @ params.W_xh, da @ params.W_hh, da.T @ x / B, da.T @ h_prev / B, da.mean(dim=0)
+
+
+@RNN_STEP_BACKWARD.misconception(
+    "The gradients of the input and of the old state are returned in each other's place",
+    fails=RNN_STEP_BACKWARD.all_but("matrices", "bias"),
+    hints=(
+        "What you return first is the gradient of the old state, what you return second is that of the input.",
+        "All five are computed; the first two have changed places.",
+        "Read what the task says about the order of the returned values.",
+    ),
+)
+def rnn_step_backward__inputs_exchanged(dh, h, h_prev, x, params):
+    da = dh * (1 - h * h)
+    return da @ params.W_hh, da @ params.W_xh, da.T @ x, da.T @ h_prev, da.sum(dim=0)
 
 
 # ---- 2.3 bptt ----
@@ -709,6 +758,121 @@ def bptt__gradients_of_the_sum(x, y, params, W_hy, c):
         _, dh, *step = rnn_step_backward(do[:, t] @ W_hy + dh, hs[:, t], h_prev, x[:, t], params)
         grads = [total + share for total, share in zip(grads, step, strict=True)]
     return cross_entropy(logits, y, -1), RNNGrads(*grads, torch.einsum("btv,bth->vh", do, hs), do.sum(dim=(0, 1)))
+
+
+@BPTT.misconception(
+    "The sign of the gradient is turned round: right minus said",
+    fails=BPTT.all_but(),
+    hints=(
+        "Your loss is right; all gradients have the right size and the wrong sign.",
+        "You subtract the probabilities from the one-hot vector. With this gradient every step would go uphill.",
+        "Read the first equation of BPTT: what you said minus what was right.",
+    ),
+)
+def bptt__sign(x, y, params, W_hy, c):
+    B, T, _ = x.shape
+    h0 = torch.zeros(B, len(params.b))
+    hs = rnn_forward(x, h0, params)
+    logits = c + hs @ W_hy.T
+    do = (F.one_hot(y, len(c)) - softmax(logits)) / (B * T)
+    grads, dh = [0, 0, 0], 0
+    for t in reversed(range(T)):
+        h_prev = hs[:, t - 1] if t > 0 else h0
+        _, dh, *step = rnn_step_backward(do[:, t] @ W_hy + dh, hs[:, t], h_prev, x[:, t], params)
+        grads = [total + share for total, share in zip(grads, step, strict=True)]
+    return cross_entropy(logits, y, -1), RNNGrads(*grads, torch.einsum("btv,bth->vh", do, hs), do.sum(dim=(0, 1)))
+
+
+@BPTT.misconception(
+    "The gradient of W_hh is taken with the new state of each step instead of the old one",
+    fails=BPTT.all_but("output_layer", "input"),
+    hints=(
+        "Your gradients are right but for that of W_hh.",
+        "hs[:, t] is the state that came out of step t. Into it went the state before, and into the first step zero.",
+        "Read the equation for W_hh in one step backwards: which h stands in it?",
+    ),
+)
+def bptt__new_state(x, y, params, W_hy, c):
+    B, T, _ = x.shape
+    h0 = torch.zeros(B, len(params.b))
+    hs = rnn_forward(x, h0, params)
+    logits = c + hs @ W_hy.T
+    do = (softmax(logits) - F.one_hot(y, len(c))) / (B * T)
+    grads, dh = [0, 0, 0], 0
+    for t in reversed(range(T)):
+        _, dh, *step = rnn_step_backward(do[:, t] @ W_hy + dh, hs[:, t], hs[:, t], x[:, t], params)
+        grads = [total + share for total, share in zip(grads, step, strict=True)]
+    return cross_entropy(logits, y, -1), RNNGrads(*grads, torch.einsum("btv,bth->vh", do, hs), do.sum(dim=(0, 1)))
+
+
+@BPTT.misconception(
+    "The loss is a mean over all positions, the gradients are divided by the number of steps only",
+    fails=BPTT.all_but("long"),
+    hints=(
+        "With one sequence you are right; with three all gradients are three times too large.",
+        "There are B·T positions, T in each of B sequences. Your gradients are divided by T alone.",
+        "Read the first equation of BPTT: what stands below the line?",
+    ),
+)
+def bptt__divided_by_T(x, y, params, W_hy, c):
+    B, T, _ = x.shape
+    h0 = torch.zeros(B, len(params.b))
+    hs = rnn_forward(x, h0, params)
+    logits = c + hs @ W_hy.T
+    do = (softmax(logits) - F.one_hot(y, len(c))) / T
+    grads, dh = [0, 0, 0], 0
+    for t in reversed(range(T)):
+        h_prev = hs[:, t - 1] if t > 0 else h0
+        _, dh, *step = rnn_step_backward(do[:, t] @ W_hy + dh, hs[:, t], h_prev, x[:, t], params)
+        grads = [total + share for total, share in zip(grads, step, strict=True)]
+    return cross_entropy(logits, y, -1), RNNGrads(*grads, torch.einsum("btv,bth->vh", do, hs), do.sum(dim=(0, 1)))
+
+
+@BPTT.misconception(
+    "The loss is a mean over all positions, the gradients are divided by the number of sequences only",
+    fails=BPTT.all_but("one_step"),
+    hints=(
+        "With one step you are right; with five all gradients are five times too large.",
+        "There are B·T positions, T in each of B sequences. Your gradients are divided by B alone.",
+        "Read the first equation of BPTT: what stands below the line?",
+    ),
+)
+def bptt__divided_by_B(x, y, params, W_hy, c):
+    B, T, _ = x.shape
+    h0 = torch.zeros(B, len(params.b))
+    hs = rnn_forward(x, h0, params)
+    logits = c + hs @ W_hy.T
+    do = (softmax(logits) - F.one_hot(y, len(c))) / B
+    grads, dh = [0, 0, 0], 0
+    for t in reversed(range(T)):
+        h_prev = hs[:, t - 1] if t > 0 else h0
+        _, dh, *step = rnn_step_backward(do[:, t] @ W_hy + dh, hs[:, t], h_prev, x[:, t], params)
+        grads = [total + share for total, share in zip(grads, step, strict=True)]
+    return cross_entropy(logits, y, -1), RNNGrads(*grads, torch.einsum("btv,bth->vh", do, hs), do.sum(dim=(0, 1)))
+
+
+@BPTT.misconception(
+    "The loss leaves out the positions whose right id is 0",
+    fails=BPTT.all_but("recurrent", "input"),
+    hints=(
+        "Your gradients are right, your loss is not.",
+        "cross_entropy leaves out what is equal to pad. With pad=0 that is every position whose right id is 0, and "
+        "here 0 is an id like any other.",
+        "Read what the task says about y: there are no pads.",
+    ),
+)
+def bptt__pad_zero(x, y, params, W_hy, c):
+    B, T, _ = x.shape
+    h0 = torch.zeros(B, len(params.b))
+    hs = rnn_forward(x, h0, params)
+    logits = c + hs @ W_hy.T
+    do = (softmax(logits) - F.one_hot(y, len(c))) / (B * T)
+    grads, dh = [0, 0, 0], 0
+    for t in reversed(range(T)):
+        h_prev = hs[:, t - 1] if t > 0 else h0
+        _, dh, *step = rnn_step_backward(do[:, t] @ W_hy + dh, hs[:, t], h_prev, x[:, t], params)
+        grads = [total + share for total, share in zip(grads, step, strict=True)]
+    return cross_entropy(logits, y, 0), RNNGrads(*grads, torch.einsum("btv,bth->vh", do, hs), do.sum(dim=(0, 1)))
 
 
 # ---- 2.4 jacobian_product ----
@@ -1121,7 +1285,7 @@ TRUNCATED_BPTT = Exercise(
 
 @TRUNCATED_BPTT.misconception(
     "The state is not detached: one backward pass runs through all chunks",
-    fails=("truncated_bptt_gradients", "truncated_bptt_single_steps", "truncated_bptt_twice"),
+    fails=TRUNCATED_BPTT.all_but("forward", "one_chunk"),
     hints=(
         "Losses and state are right; your gradients are those of BPTT over the whole sequence.",
         "The state that goes into a chunk still knows how it was made, so a loss reaches back into earlier chunks. "
@@ -1200,7 +1364,7 @@ def truncated_bptt__reset_to_h0(chunks, h0, params, chunk_loss):
 
 @TRUNCATED_BPTT.misconception(
     "The state is detached at every step",
-    fails=("truncated_bptt_gradients", "truncated_bptt_one_chunk", "truncated_bptt_twice"),
+    fails=TRUNCATED_BPTT.all_but("forward", "single_steps"),
     hints=(
         "Losses and state are right; in your gradients each loss reaches one step back and no further.",
         "The cut belongs between two chunks. Inside a chunk the gradient must pass from step to step.",
@@ -1222,7 +1386,7 @@ def truncated_bptt__detached_at_every_step(chunks, h0, params, chunk_loss):
 
 @TRUNCATED_BPTT.misconception(
     "Only the gradients of the last chunk are returned",
-    fails=("truncated_bptt_gradients", "truncated_bptt_single_steps", "truncated_bptt_twice"),
+    fails=TRUNCATED_BPTT.all_but("forward", "one_chunk"),
     hints=(
         "Losses and state are right; your gradients are those of the last chunk.",
         "Each chunk overwrites what the one before has found.",
@@ -1242,7 +1406,7 @@ def truncated_bptt__last_chunk_only(chunks, h0, params, chunk_loss):
 
 @TRUNCATED_BPTT.misconception(
     "The gradients are averaged over the chunks",
-    fails=("truncated_bptt_gradients", "truncated_bptt_single_steps", "truncated_bptt_twice"),
+    fails=TRUNCATED_BPTT.all_but("forward", "one_chunk"),
     hints=(
         "With one chunk you are right; with three your gradients are a third of what they should be.",
         "The sum is divided by the number of chunks.",
@@ -1322,6 +1486,49 @@ def truncated_bptt__first_state_carried(chunks, h0, params, chunk_loss):
     return torch.stack(losses), tuple(grads), h.detach()
 
 
+@TRUNCATED_BPTT.misconception(
+    "The state is never detached, and retain_graph silences torch",
+    fails=TRUNCATED_BPTT.all_but("forward", "one_chunk"),
+    hints=(
+        "Losses and state are right; your gradients reach back through all chunks, and so would those of whoever goes "
+        "on from your h.",
+        "torch complained that a graph was gone, and retain_graph=True kept it. The graph should have been gone: "
+        "between two chunks the state is to forget how it was made.",
+        "Read the equation of truncated BPTT: what happens to the state between two chunks?",
+    ),
+)
+def truncated_bptt__graph_retained(chunks, h0, params, chunk_loss):
+    h, losses, totals = h0, [], [0, 0, 0]
+    for x, y in chunks:
+        hs = rnn_forward(x, h, params)
+        loss = chunk_loss(hs, y)
+        found = torch.autograd.grad(loss, params[:3], retain_graph=True)
+        totals = [total + g for total, g in zip(totals, found, strict=True)]
+        losses.append(loss.detach())
+        h = hs[:, -1]
+    return torch.stack(losses), tuple(totals), h
+
+
+@TRUNCATED_BPTT.misconception(
+    "The nonlinearity is always tanh",
+    fails=("truncated_bptt_phi",),
+    hints=(
+        "With tanh you are right; with another nonlinearity you compute tanh all the same.",
+        "params holds four things, and phi is one of them. It was lost when the three weights were taken out.",
+        "Read the example of the task: its phi is not tanh.",
+    ),
+)
+def truncated_bptt__tanh_always(chunks, h0, params, chunk_loss):
+    h, losses, grads = h0, [], [torch.zeros_like(p) for p in params[:3]]
+    for x, y in chunks:
+        hs = rnn_forward(x, h.detach(), RNNParams(*params[:3]))
+        loss = chunk_loss(hs, y)
+        grads = [total + g for total, g in zip(grads, torch.autograd.grad(loss, params[:3]), strict=True)]
+        losses.append(loss.detach())
+        h = hs[:, -1]
+    return torch.stack(losses), tuple(grads), h.detach()
+
+
 # ---- 2.7 spectral_radius ----
 
 SPECTRAL_RADIUS = Exercise(
@@ -1340,7 +1547,7 @@ SPECTRAL_RADIUS = Exercise(
     hints=(
         "Your number is too large; for a triangular matrix with small diagonal it is far too large.",
         "The largest singular value says how much W can stretch a vector in one step. The spectral radius says what "
-        "remains per step after many. Only for normal matrices are they the same.",
+        "remains per step after many. For normal matrices the two are equal, in general they are not.",
         "Read the equation of the spectral radius: eigenvalues.",
     ),
 )

@@ -261,6 +261,39 @@ def lstm_step__changes_c(x, h, c, params):
     return torch.sigmoid(o) * torch.tanh(c), c
 
 
+@LSTM_STEP.misconception(
+    "The blocks are taken in the order f, i, o, g, in which the equation lists them",
+    fails=LSTM_STEP.all_but(),
+    hints=(
+        "All shapes fit, all four functions are there, and the values are wrong.",
+        "The equation names the three gates first because they share a function. The rows of the parameters stand in "
+        "another order: f, g, i, o.",
+        "Read what the task says about the order of the blocks.",
+    ),
+)
+def lstm_step__order_f_i_o_g(x, h, c, params):
+    f, i, o, g = (x @ params.W_x.T + h @ params.W_h.T + params.b).chunk(4, dim=-1)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    return torch.sigmoid(o) * torch.tanh(c), c
+
+
+@LSTM_STEP.misconception(
+    "The blocks are interleaved: four rows for each unit",
+    fails=LSTM_STEP.all_but(),
+    hints=(
+        "All shapes fit and all values are wrong: each gate takes every fourth row.",
+        "The first H rows are f of all units, the next H rows are g of all units, and so on. Yours are cut as if the "
+        "four rows of one unit stood together.",
+        "Read what the task says about the rows: four blocks of H.",
+    ),
+)
+def lstm_step__interleaved(x, h, c, params):
+    a = x @ params.W_x.T + h @ params.W_h.T + params.b
+    f, g, i, o = a[:, 0::4], a[:, 1::4], a[:, 2::4], a[:, 3::4]
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    return torch.sigmoid(o) * torch.tanh(c), c
+
+
 # ---- 4.2 peephole_lstm_step ----
 
 PEEPHOLE_LSTM_STEP = Exercise(
@@ -466,7 +499,10 @@ GRU_STEP = Exercise(
 )
 
 
-@GRU_STEP.convention("u is the share that is kept, as in Cho et al. 2014 and in torch (their u is 1 - u of deck 002)")
+@GRU_STEP.convention(
+    "u is the share that is kept, as in Cho et al. 2014 and in torch (their u is 1 - u of deck 002). Further down the "
+    "page u is the share of the new: exchange u and 1 - u before you go on"
+)
 def gru_step__u_keeps(x, h, params, reset="before"):
     U_x, R_x, N_x = (x @ params.W_x.T + params.b).chunk(3, dim=-1)
     W_u, W_r, W_n = params.W_h.chunk(3)
@@ -696,6 +732,44 @@ def gru_step__candidate_transposed(x, h, params, reset="before"):
     return (1 - u) * h + u * torch.tanh(N_x + from_h)
 
 
+@GRU_STEP.misconception(
+    "The first bias of the candidate is reset too",
+    fails=("gru_step_after", "gru_step_three_steps", "gru_step_gradients_after"),
+    hints=(
+        'With reset="before" you are right; with "after" every candidate is off where r is not 1.',
+        "Both biases of the candidate stand inside the bracket that r multiplies. Only the second one, b', belongs "
+        "there; the third block of b is added beside it.",
+        "Read the equation of the candidate with the reset after the matrix: where does the bracket open?",
+    ),
+)
+def gru_step__both_biases_reset(x, h, params, reset="before"):
+    U_x, R_x, N_x = (x @ params.W_x.T).chunk(3, dim=-1)
+    W_u, W_r, W_n = params.W_h.chunk(3)
+    b_u, b_r, b_n = params.b.chunk(3)
+    u, r = torch.sigmoid(U_x + h @ W_u.T + b_u), torch.sigmoid(R_x + h @ W_r.T + b_r)
+    from_h = (r * h) @ W_n.T + b_n if reset == "before" else r * (h @ W_n.T + b_n + params.b_h)
+    return (1 - u) * h + u * torch.tanh(N_x + from_h)
+
+
+@GRU_STEP.misconception(
+    "The two biases of the candidate are exchanged",
+    fails=GRU_STEP.all_but("from_zero"),
+    hints=(
+        "Without biases you are right; otherwise your candidate has the wrong one in each place.",
+        "The names mislead: params.b_h is the b' of the equation, the one inside the bracket. The candidate's first "
+        "bias is the third block of params.b.",
+        "Read what the task says about params: which of them is b'?",
+    ),
+)
+def gru_step__biases_exchanged(x, h, params, reset="before"):
+    U_x, R_x, N_x = (x @ params.W_x.T).chunk(3, dim=-1)
+    W_u, W_r, W_n = params.W_h.chunk(3)
+    b_u, b_r, b_n = params.b.chunk(3)
+    u, r = torch.sigmoid(U_x + h @ W_u.T + b_u), torch.sigmoid(R_x + h @ W_r.T + b_r)
+    from_h = (r * h) @ W_n.T if reset == "before" else r * (h @ W_n.T + b_n)
+    return (1 - u) * h + u * torch.tanh(N_x + params.b_h + from_h)
+
+
 # ---- 4.4 to_torch_lstm, from_torch_gru ----
 
 TO_TORCH_LSTM = Exercise(
@@ -876,6 +950,37 @@ def from_torch_gru__blocks_transposed(module):
     (br, bz, bn), (cr, cz, cn) = module.bias_ih_l0.chunk(3), module.bias_hh_l0.chunk(3)
     W_h = torch.cat([-hz.T, hr.T, hn.T])
     return GRUParams(torch.cat([-xz, xr, xn]), W_h, torch.cat([-(bz + cz), br + cr, bn]), cn)
+
+
+@TO_TORCH_LSTM.misconception(
+    "LSTM: the blocks are moved the wrong way, from torch's order to ours",
+    fails=_LSTM_ALL,
+    hints=(
+        "Your last block is right, the first three have changed places, but not to where torch looks for them.",
+        "You cut our tensors as i, f, g, o and put them together as f, g, i, o. That is the way from torch to us.",
+        "Read what the task says about params: which order do they come in?",
+    ),
+)
+def to_torch_lstm__way_back(params):
+    weight_ih, weight_hh, bias_ih = (torch.cat([f, g, i, o]) for i, f, g, o in (ours.chunk(4) for ours in params))
+    return TorchLSTM(weight_ih, weight_hh, bias_ih, torch.zeros_like(bias_ih))
+
+
+@TO_TORCH_LSTM.misconception(
+    "GRU: the update gate's weights are subtracted from 1",
+    fails=_GRU_ALL,
+    hints=(
+        "The blocks of r and of the candidate are right; that of u is 1 minus torch's numbers.",
+        "u = 1 - z holds for the gates, after the sigmoid. Inside it, 1 - sigma(a) = sigma(-a): the weights only turn "
+        "their sign.",
+        "Read the equation of torch's GRU: what is 1 - sigma(a)?",
+    ),
+)
+def from_torch_gru__one_minus(module):
+    (xr, xz, xn), (hr, hz, hn) = module.weight_ih_l0.chunk(3), module.weight_hh_l0.chunk(3)
+    (br, bz, bn), (cr, cz, cn) = module.bias_ih_l0.chunk(3), module.bias_hh_l0.chunk(3)
+    b = torch.cat([1 - (bz + cz), br + cr, bn])
+    return GRUParams(torch.cat([1 - xz, xr, xn]), torch.cat([1 - hz, hr, hn]), b, cn)
 
 
 # ---- 4.5 init_forget_bias ----
@@ -1199,6 +1304,21 @@ def direct_cell_gradient__reversed(gates):
     return after.flip(1).cumprod(1)
 
 
+@DIRECT_CELL_GRADIENT.misconception(
+    "One product is divided by another, which is 0 / 0 after a gate that is shut",
+    fails=("direct_cell_gradient_shut",),
+    hints=(
+        "You are right until a gate is quite shut; from there on your gradients are nan.",
+        "The product of all gates, divided by that up to step k (or the same with logarithms), has 0 / 0 at every step "
+        "after a gate of 0. Multiply from the end instead: then nothing has to be taken back.",
+        "Read the equation of the carousel: only the gates after step k occur in it.",
+    ),
+)
+def direct_cell_gradient__divided(gates):
+    products = gates.f.cumprod(dim=1)
+    return products[:, -1:] / products
+
+
 # ---- 4.7 detach_state ----
 
 DETACH_STATE = Exercise(
@@ -1310,6 +1430,54 @@ def detach_state__first_layer_only(state):
     if isinstance(state[0], Tensor):
         return tuple(part.detach() for part in state)
     return (tuple(part.detach() for part in state[0]), *state[1:])
+
+
+@DETACH_STATE.misconception(
+    "Only one level is cut: a state inside a state raises an error",
+    fails=("detach_state_layers",),
+    hints=(
+        "A tensor and a pair (h, c) are right; with one pair per layer you call detach on a tuple.",
+        "A part of the state may itself be a tuple or a list of states. Treat it as you treat the whole.",
+        "Read what the task says about arrangements: to any depth.",
+    ),
+)
+def detach_state__one_level(state):
+    if isinstance(state, Tensor):
+        return state.detach()
+    return tuple(part.detach() for part in state)
+
+
+@DETACH_STATE.misconception(
+    "h is cut, c is not, and a state inside a state raises an error",
+    fails=("detach_state_lstm", "detach_state_layers", "detach_state_loss_before"),
+    hints=(
+        "A tensor alone is right; of a pair the second still leads back into the past, and pairs of pairs raise.",
+        "An LSTM has two memories, and c is the longer one: cut both. And a part of the state may itself be a tuple.",
+        "Read what the task says about tuples: every part of them, to any depth.",
+    ),
+)
+def detach_state__c_left_one_level(state):
+    if isinstance(state, Tensor):
+        return state.detach()
+    h, c = state
+    return h.detach(), c
+
+
+@DETACH_STATE.misconception(
+    "The parts are stacked into one tensor",
+    fails=("detach_state_lstm", "detach_state_layers", "detach_state_loss_before"),
+    hints=(
+        "Nothing flows back and the numbers are right, but a pair comes back as one tensor.",
+        "torch.stack works only as long as all parts have one shape, and an nn.LSTM asks for a pair. Keep the parts "
+        "apart.",
+        "Read what the task says about the result: in the same arrangement.",
+    ),
+)
+def detach_state__stacked(state):
+    if isinstance(state, Tensor):
+        return state.detach()
+    parts = [part if isinstance(part, Tensor) else torch.stack(list(part)) for part in state]
+    return torch.stack([part.detach() for part in parts])
 
 
 EXERCISES = (

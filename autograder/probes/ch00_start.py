@@ -31,7 +31,7 @@ def leaky_average_fades(leaky_average, rng):
     return {"m": leaky_average(x, _keep(rng))}
 
 
-@probe("leaky_average", "the inputs are as they were after the call")
+@probe("leaky_average", "the result is right, and the inputs are as they were after the call")
 def leaky_average_untouched(leaky_average, rng):
     x = normal(rng, T)
     m = leaky_average(x, _keep(rng))

@@ -58,7 +58,7 @@ def pad_batch_one_sequence(pad_batch, rng):
     return {"ids, lengths, mask": pad_batch(_sentences(rng, (7,)), 3)}
 
 
-@probe("pad_batch", "the lists that were passed in are as they were after the call")
+@probe("pad_batch", "the result is right, and the lists that were passed in are as they were after the call")
 def pad_batch_untouched(pad_batch, rng):
     seqs = _sentences(rng)
     result = pad_batch(seqs, 0)
@@ -100,13 +100,13 @@ def causal_conv1d_short(causal_conv1d, rng):
     return {"y": causal_conv1d(normal(rng, B, 1, E), normal(rng, k, E, H), normal(rng, H))}
 
 
-@probe("causal_conv1d", "gradients reach x, W and b")
+@probe("causal_conv1d", "the result is right and gradients reach x, W and b")
 def causal_conv1d_gradients(causal_conv1d, rng):
     x, W, b = leaf(rng, B, T, E), leaf(rng, k, E, H), leaf(rng, H)
     return gradients(rng, causal_conv1d(x, W, b), x=x, W=W, b=b)
 
 
-@probe("causal_conv1d", "x, W and b are as they were after the call; x may be a transposed view")
+@probe("causal_conv1d", "a transposed view: the result is right, and x, W and b are as they were after the call")
 def causal_conv1d_untouched(causal_conv1d, rng):
     x, W, b = normal(rng, T, B, E).transpose(0, 1), normal(rng, k, E, H), normal(rng, H)
     y = causal_conv1d(x, W, b)
@@ -150,14 +150,14 @@ def rnn_step_other_phi(rnn_step, rng):
     return {"h": rnn_step(normal(rng, B, E), normal(rng, B, H), _params(rng, phi=torch.sin))}
 
 
-@probe("rnn_step", "gradients reach x, h and the parameters")
+@probe("rnn_step", "the result is right and gradients reach x, h and the parameters")
 def rnn_step_gradients(rnn_step, rng):
     x, h, params = leaf(rng, B, E), leaf(rng, B, H), _params(rng, leaf=True)
     out = rnn_step(x, h, params)
     return gradients(rng, out, x=x, h=h, W_xh=params.W_xh, W_hh=params.W_hh, b=params.b)
 
 
-@probe("rnn_step", "x, h and the parameters are as they were after the call")
+@probe("rnn_step", "the result is right, and x, h and the parameters are as they were after the call")
 def rnn_step_untouched(rnn_step, rng):
     x, h, params = normal(rng, 1, E), normal(rng, 1, H), _params(rng)
     out = rnn_step(x, h, params)
@@ -198,14 +198,17 @@ def rnn_forward_past_and_future(rnn_forward, rng):
     }
 
 
-@probe("rnn_forward", "gradients reach x, h0 and the parameters through all steps")
+@probe("rnn_forward", "the result is right and gradients reach x, h0 and the parameters through all steps")
 def rnn_forward_gradients(rnn_forward, rng):
     x, h0, params = leaf(rng, B, T, E), leaf(rng, B, H), _params(rng, leaf=True)
     hs = rnn_forward(x, h0, params)
     return gradients(rng, hs, x=x, h0=h0, W_xh=params.W_xh, W_hh=params.W_hh, b=params.b)
 
 
-@probe("rnn_forward", "x, h0 and the parameters are as they were after the call; x may be a transposed view")
+@probe(
+    "rnn_forward",
+    "a transposed view: the result is right, and x, h0 and the parameters are as they were after the call",
+)
 def rnn_forward_untouched(rnn_forward, rng):
     x, h0, params = normal(rng, T, B, E).transpose(0, 1), normal(rng, B, H), _params(rng)
     hs = rnn_forward(x, h0, params)
@@ -248,13 +251,13 @@ def softmax_uneven_rows(softmax, rng):
     return {"y": softmax(heights + 2 * normal(rng, 3, V))}
 
 
-@probe("softmax", "gradients reach the scores")
+@probe("softmax", "the result is right and gradients reach the scores")
 def softmax_gradients(softmax, rng):
     o = leaf(rng, B, T, V)
     return gradients(rng, softmax(o), o=o)
 
 
-@probe("softmax", "the scores are as they were after the call; they may be a transposed view")
+@probe("softmax", "a transposed view: the result is right, and the scores are as they were after the call")
 def softmax_untouched(softmax, rng):
     o = normal(rng, T, B, V).transpose(0, 1)
     y = softmax(o)
@@ -308,7 +311,7 @@ def from_torch_rnn_relu(from_torch_rnn, rng):
     return {"states": _states(rng, from_torch_rnn(_module(rng, "relu")))}
 
 
-@probe("from_torch_rnn", "the module is as it was after the call")
+@probe("from_torch_rnn", "the result is right, and the module is as it was after the call")
 def from_torch_rnn_untouched(from_torch_rnn, rng):
     module = _module(rng)
     params = from_torch_rnn(module)
@@ -380,13 +383,16 @@ def cross_entropy_hopeless_word(cross_entropy, rng):
     return {"loss": cross_entropy(logits, y, 0)}
 
 
-@probe("cross_entropy", "gradients reach the logits")
+@probe("cross_entropy", "the result is right and gradients reach the logits")
 def cross_entropy_gradients(cross_entropy, rng):
     logits = _logits(rng, 0).requires_grad_()
     return gradients(rng, cross_entropy(logits, _targets(rng, 0), 0), logits=logits)
 
 
-@probe("cross_entropy", "logits and y are as they were after the call; logits may be a transposed view")
+@probe(
+    "cross_entropy",
+    "a transposed view: the result is right, and logits and y are as they were after the call",
+)
 def cross_entropy_untouched(cross_entropy, rng):
     logits, y = _logits(rng, 0, T, B).transpose(0, 1), _targets(rng, 0, (T, 7, T))
     loss = cross_entropy(logits, y, 0)

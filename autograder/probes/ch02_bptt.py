@@ -48,7 +48,7 @@ def numerical_grad_three_axes(numerical_grad, rng):
     return {"gradient": numerical_grad(lambda x: torch.exp(A * x).sum().item(), x, 0.05)}
 
 
-@probe("numerical_grad", "a transposed view, which is as it was after the call")
+@probe("numerical_grad", "a transposed view: the gradient is right, and x is as it was after the call")
 def numerical_grad_untouched(numerical_grad, rng):
     A, x = normal(rng, B, E), normal(rng, E, B).T
     gradient = numerical_grad(lambda x: (A * x**3).sum(), x, 0.1)
@@ -59,6 +59,15 @@ def numerical_grad_untouched(numerical_grad, rng):
 def numerical_grad_same_sizes(numerical_grad, rng):
     A, x = normal(rng, SAME, SAME), normal(rng, SAME, SAME)
     return {"gradient": numerical_grad(lambda x: torch.cos(A @ x).sum(), x, 0.2), "x after the call": x}
+
+
+@probe("numerical_grad", "what becomes of a transposed view", weight=0)
+def numerical_grad_outcome(numerical_grad, rng):
+    A, x = normal(rng, SAME, SAME), normal(rng, SAME, SAME).T
+    try:
+        return {"gradient": numerical_grad(lambda x: torch.cos(A @ x).sum(), x, 0.2)}
+    except Exception as error:
+        return {"gradient": type(error).__name__}
 
 
 # ---- 2.2 rnn_step_backward ----
@@ -97,7 +106,7 @@ def rnn_step_backward_batch_of_one(rnn_step_backward, rng):
     return {"dx, dh_prev, dW_xh, dW_hh, db": tuple(rnn_step_backward(*_step(rng, B=1)))}
 
 
-@probe("rnn_step_backward", "everything that was passed in is as it was after the call")
+@probe("rnn_step_backward", "the result is right, and everything that was passed in is as it was after the call")
 def rnn_step_backward_untouched(rnn_step_backward, rng):
     dh, h, h_prev, x, params = _step(rng)
     found = rnn_step_backward(dh, h, h_prev, x, params)
@@ -113,14 +122,10 @@ def rnn_step_backward_same_sizes(rnn_step_backward, rng):
 
 
 def _task(rng: torch.Generator, B: int = B, T: int = T, E: int = E, H: int = H, V: int = V):
-    """x, y, params, W_hy, c."""
-    return (
-        normal(rng, B, T, E),
-        integers(rng, 0, V, B, T),
-        _rnn(rng, E, H),
-        normal(rng, V, H),
-        normal(rng, V),
-    )
+    """x, y, params, W_hy, c; the first right id is 0, which is an id like any other."""
+    y = integers(rng, 0, V, B, T)
+    y[0, 0] = 0
+    return normal(rng, B, T, E), y, _rnn(rng, E, H), normal(rng, V, H), normal(rng, V)
 
 
 @probe("bptt", "the loss, and the gradients of the output layer")
@@ -152,7 +157,7 @@ def bptt_long(bptt, rng):
     return {"loss": loss, "gradients": tuple(grads)}
 
 
-@probe("bptt", "everything that was passed in is as it was after the call")
+@probe("bptt", "the result is right, and everything that was passed in is as it was after the call")
 def bptt_untouched(bptt, rng):
     x, y, params, W_hy, c = _task(rng)
     loss, grads = bptt(x, y, params, W_hy, c)
@@ -198,7 +203,7 @@ def jacobian_product_chained(jacobian_product, rng):
     return {"J to step 2": jacobian_product(W, hs[:2]), "J to step 3": jacobian_product(W, hs)}
 
 
-@probe("jacobian_product", "W and the states are as they were after the call")
+@probe("jacobian_product", "the result is right, and W and the states are as they were after the call")
 def jacobian_product_untouched(jacobian_product, rng):
     W, hs = 0.5 * normal(rng, H, H), _states(rng, T)
     return {"J": jacobian_product(W, hs), "W after the call": W, "hs after the call": hs}
@@ -253,7 +258,7 @@ def clip_global_norm_zero(clip_global_norm, rng):
     return {"clipped zeros": tuple(zero), "clipped, one of them zero": tuple(one_zero), "norm": norm}
 
 
-@probe("clip_global_norm", "the gradients that were passed in are as they were after the call")
+@probe("clip_global_norm", "the result is right, and the gradients that were passed in are as they were after the call")
 def clip_global_norm_untouched(clip_global_norm, rng):
     grads = _grads(rng)
     clipped, norm = clip_global_norm(grads, 2.5)
@@ -306,6 +311,13 @@ def truncated_bptt_twice(truncated_bptt, rng):
     return {"first call": first, "second call": tuple(grads), "h has a history": getattr(h, "requires_grad", False)}
 
 
+@probe("truncated_bptt", "the nonlinearity is params.phi, whatever it is")
+def truncated_bptt_phi(truncated_bptt, rng):
+    chunks, h0, params, chunk_loss = _chunks(rng, (3, 5))
+    losses, grads, h = truncated_bptt(chunks, h0, params._replace(phi=torch.sin), chunk_loss)
+    return {"losses": losses, "W_xh, W_hh, b": tuple(grads), "h": h}
+
+
 @probe("truncated_bptt", "what becomes of two chunks", weight=0)
 def truncated_bptt_outcome(truncated_bptt, rng):
     try:
@@ -345,7 +357,7 @@ def spectral_radius_triangular(spectral_radius, rng):
     return {"radius": spectral_radius(W)}
 
 
-@probe("spectral_radius", "W is as it was after the call", weight=0)
+@probe("spectral_radius", "the result is right, and W is as it was after the call", weight=0)
 def spectral_radius_untouched(spectral_radius, rng):
     W = normal(rng, SAME, SAME)
     return {"radius": spectral_radius(W), "W after the call": W}

@@ -57,14 +57,14 @@ def lstm_step_three_steps(lstm_step, rng):
     return {"h, c": (h, c)}
 
 
-@probe("lstm_step", "gradients reach x, h, c and the parameters")
+@probe("lstm_step", "the result is right and gradients reach x, h, c and the parameters")
 def lstm_step_gradients(lstm_step, rng):
     x, h, c, params = leaf(rng, B, E), leaf(rng, B, H), leaf(rng, B, H), _lstm(rng, leaf=True)
     out = torch.cat(lstm_step(x, h, c, params), dim=1)
     return gradients(rng, out, x=x, h=h, c=c, **params._asdict())
 
 
-@probe("lstm_step", "x, h, c and the parameters are as they were after the call")
+@probe("lstm_step", "the result is right, and x, h, c and the parameters are as they were after the call")
 def lstm_step_untouched(lstm_step, rng):
     x, h, c, params = normal(rng, 1, E), normal(rng, 1, H), normal(rng, 1, H), _lstm(rng)
     out = lstm_step(x, h, c, params)
@@ -108,7 +108,7 @@ def peephole_lstm_step_no_peepholes(peephole_lstm_step, rng):
     return {"h, c": peephole_lstm_step(x, h, c, _lstm(rng), shut)}
 
 
-@probe("peephole_lstm_step", "gradients reach x, h, c, the parameters and the peepholes")
+@probe("peephole_lstm_step", "the result is right and gradients reach x, h, c, the parameters and the peepholes")
 def peephole_lstm_step_gradients(peephole_lstm_step, rng):
     x, h, c = leaf(rng, B, E), leaf(rng, B, H), leaf(rng, B, H)
     params, peepholes = _lstm(rng, leaf=True), _peepholes(rng, leaf=True)
@@ -116,7 +116,7 @@ def peephole_lstm_step_gradients(peephole_lstm_step, rng):
     return gradients(rng, out, x=x, h=h, c=c, **params._asdict(), **peepholes._asdict())
 
 
-@probe("peephole_lstm_step", "all arguments are as they were after the call")
+@probe("peephole_lstm_step", "the result is right, and all arguments are as they were after the call")
 def peephole_lstm_step_untouched(peephole_lstm_step, rng):
     x, h, c = normal(rng, 1, E), normal(rng, 1, H), normal(rng, 1, H)
     params, peepholes = _lstm(rng), _peepholes(rng)
@@ -165,19 +165,19 @@ def gru_step_three_steps(gru_step, rng):
     return seen
 
 
-@probe("gru_step", "reset before: gradients reach x, h and the parameters")
+@probe("gru_step", "reset before: the result is right and gradients reach x, h and the parameters")
 def gru_step_gradients(gru_step, rng):
     x, h, params = leaf(rng, B, E), leaf(rng, B, H), _gru(rng, "before", leaf=True)
     return gradients(rng, gru_step(x, h, params), x=x, h=h, W_x=params.W_x, W_h=params.W_h, b=params.b)
 
 
-@probe("gru_step", "reset after: gradients reach x, h and the parameters")
+@probe("gru_step", "reset after: the result is right and gradients reach x, h and the parameters")
 def gru_step_gradients_after(gru_step, rng):
     x, h, params = leaf(rng, B, E), leaf(rng, B, H), _gru(rng, "after", leaf=True)
     return gradients(rng, gru_step(x, h, params, "after"), x=x, h=h, **params._asdict())
 
 
-@probe("gru_step", "x, h and the parameters are as they were after the call")
+@probe("gru_step", "the result is right, and x, h and the parameters are as they were after the call")
 def gru_step_untouched(gru_step, rng):
     x, h, params = normal(rng, 1, E), normal(rng, 1, H), _gru(rng, "before")
     out = gru_step(x, h, params, reset="before")
@@ -237,7 +237,7 @@ def to_torch_lstm_gru_biases(from_torch_gru, rng):
     return {"b": params.b, "b_h": params.b_h}
 
 
-@probe("to_torch_lstm", "GRU: the module is as it was after the call")
+@probe("to_torch_lstm", "GRU: the result is right, and the module is as it was after the call")
 def to_torch_lstm_gru_untouched(from_torch_gru, rng):
     module = _random(rng, nn.GRU(E, H))
     return {"parameters": tuple(from_torch_gru(module)), "module after the call": tuple(module.parameters())}
@@ -285,7 +285,7 @@ def init_forget_bias_twice(init_forget_bias, rng):
     return {"forget bias": (bias_ih + bias_hh)[H : 2 * H]}
 
 
-@probe("init_forget_bias", "the tensors that were passed in are as they were after the call")
+@probe("init_forget_bias", "the result is right, and the tensors that were passed in are as they were after the call")
 def init_forget_bias_untouched(init_forget_bias, rng):
     weights = _torch_lstm(rng)
     weight_ih, weight_hh, bias_ih, bias_hh = init_forget_bias(weights, 2.0)
@@ -331,7 +331,7 @@ def direct_cell_gradient_hundred(direct_cell_gradient, rng):
     return {"gradient": direct_cell_gradient(gates._replace(f=torch.full_like(gates.f, 0.993)))}
 
 
-@probe("direct_cell_gradient", "the gates are as they were after the call")
+@probe("direct_cell_gradient", "the result is right, and the gates are as they were after the call")
 def direct_cell_gradient_untouched(direct_cell_gradient, rng):
     gates = _gates(rng)
     return {"gradient": direct_cell_gradient(gates), "gates after the call": tuple(gates)}
@@ -364,7 +364,7 @@ def _flow(rng: torch.Generator, parts: list[Tensor], w: Tensor) -> list[Tensor |
 def detach_state_lstm(detach_state, rng):
     w, h, c = _state(rng)
     cut = detach_state((h, c))
-    return {"h, c": tuple(cut), "gradient through h, c": _flow(rng, list(cut), w)}
+    return {"h, c": cut, "gradient through h, c": _flow(rng, list(cut), w)}
 
 
 @probe("detach_state", "the h of an RNN or GRU alone")
@@ -374,11 +374,24 @@ def detach_state_tensor(detach_state, rng):
     return {"h": cut, "gradient through h": _flow(rng, [cut], w)}
 
 
-@probe("detach_state", "one state per layer")
-def detach_state_layers(detach_state, rng):
+def _layers(detach_state, rng: torch.Generator) -> dict:
+    """What becomes of two layers' states; the second layer is narrower than the first."""
     w, h, c = _state(rng)
-    (h1, c1), (h2, c2) = detach_state([(h, c), (c + 1, h - 1)])
+    (h1, c1), (h2, c2) = detach_state([(h, c), (c[:, 1:] + 1, h[:, 1:] - 1)])
     return {"states": (h1, c1, h2, c2), "gradient through them": _flow(rng, [h1, c1, h2, c2], w)}
+
+
+@probe("detach_state", "one state per layer, of different widths")
+def detach_state_layers(detach_state, rng):
+    return _layers(detach_state, rng)
+
+
+@probe("detach_state", "what becomes of one state per layer", weight=0)
+def detach_state_outcome(detach_state, rng):
+    try:
+        return _layers(detach_state, rng)
+    except Exception as error:
+        return {"states": type(error).__name__, "gradient through them": None}
 
 
 @probe("detach_state", "the chunk that has been read can still be differentiated")
@@ -386,11 +399,11 @@ def detach_state_loss_before(detach_state, rng):
     w, h, c = _state(rng)
     cut = detach_state((h, c))
     flows = {"gradient through the old h, c": _flow(rng, [h, c], w), "through the new": _flow(rng, list(cut), w)}
-    return {"h, c": tuple(cut)} | flows
+    return {"h, c": cut} | flows
 
 
 @probe("detach_state", "one sequence, one unit", weight=0)
 def detach_state_small(detach_state, rng):
     w = leaf(rng, 1, 1)
     cut = detach_state((w * 3, w * 5))
-    return {"h, c": tuple(cut), "gradient": _flow(rng, list(cut), w)}
+    return {"h, c": cut, "gradient": _flow(rng, list(cut), w)}

@@ -66,6 +66,8 @@ def lstm_step(x: Tensor, h: Tensor, c: Tensor, params: LSTMParams) -> tuple[Tens
     $$ c_t = f \odot c_{t-1} + i \odot g $$ (eq-lstm-cell)
     $$ h_t = o \odot \tanh(c_t) $$ (eq-lstm-state)
 
+    Without torch's own LSTM.
+
     Args:
         x: (B, E) the inputs of this step.
         h: (B, H) the states after the step before.
@@ -137,6 +139,8 @@ def gru_step(x: Tensor, h: Tensor, params: GRUParams, reset: str = "before") -> 
     $$ \tilde h = \tanh(U_h x_t + W_h (r \odot h_{t-1}) + b_h) $$ (eq-gru-before)
     $$ \tilde h = \tanh(U_h x_t + b_h + r \odot (W_h h_{t-1} + b'_h)) $$ (eq-gru-after)
     $$ h_t = (1 - u) \odot h_{t-1} + u \odot \tilde h $$ (eq-gru-state)
+
+    Without torch's own GRU.
 
     Args:
         x: (B, E) the inputs of this step.

@@ -100,7 +100,8 @@ def direct_cell_gradient(gates: Gates) -> Tensor:
 
     The gates also depend on the cell, through h; this detour is left out: the gates are given.
 
-    $$ \frac{\partial c_T}{\partial c_k} = \prod_{t=k+1}^{T} f_t $$ (eq-carousel)
+    $$ \left.\frac{\partial c_T}{\partial c_k}\right|_{\text{gates fixed}} =
+       \prod_{t=k+1}^{T} f_t $$ (eq-carousel)
 
     Args:
         gates: f, g, i, o of steps 1 to T, each (B, T, H).
@@ -127,8 +128,8 @@ def detach_state(state: Tensor | tuple | list) -> Tensor | tuple:
             differentiated.
 
     Returns:
-        The same values in the same arrangement (tuples for lists, too); no gradient flows back
-        through them.
+        The same values in the same arrangement (a list may come back as a tuple); no gradient
+        flows back through them.
 
     Built in chapter 4.
 

@@ -27,7 +27,7 @@ def numerical_grad(f, x: Tensor, eps: float) -> Tensor:
         eps: how far each entry is moved up and down.
 
     Returns:
-        A tensor of x's shape.
+        A tensor of x's shape. Without autograd.
 
     Built in chapter 2.
 
@@ -56,7 +56,7 @@ def rnn_step_backward(dh: Tensor, h: Tensor, h_prev: Tensor, x: Tensor, params: 
        \end{aligned} $$ (eq-step-backward)
 
     The equations are for one sequence, with column vectors; the gradients of the three
-    parameters are summed over the batch.
+    parameters are summed over the batch. Without autograd.
 
     Args:
         dh: (B, H) the gradient of the loss with respect to h.
@@ -101,8 +101,11 @@ def bptt(x: Tensor, y: Tensor, params: RNNParams, W_hy: Tensor, c: Tensor) -> tu
        \delta_{h_t} = W_{hy}^\top \delta_{o_t} + W_{hh}^\top \delta_{a_{t+1}}, \qquad
        \delta_{a_{T+1}} = 0 $$ (eq-bptt)
 
+    $$ \delta_{W_{hy}} = \sum_t \delta_{o_t} h_t^\top, \qquad
+       \delta_c = \sum_t \delta_{o_t} $$
+
     where $\mathbb{1}[y]$ is one-hot. Each step adds its share to the gradients of the
-    parameters.
+    other parameters. Without autograd.
 
     Args:
         x: (B, T, E) inputs.
@@ -154,7 +157,7 @@ def jacobian_product(W: Tensor, hs: Tensor) -> Tensor:
 
     Returns:
         (H, H) with the derivative of h_T[i] by h_1[j] in row i and column j: a product of
-        T - 1 factors, the identity if T = 1. W and hs are not changed.
+        T - 1 factors, the identity if T = 1. W and hs are not changed. Without autograd.
 
     Built in chapter 2.
 

@@ -184,3 +184,48 @@ def shares(values: np.ndarray, row_labels: Sequence[str], column_labels: Sequenc
     ax.grid(False)
     ax.figure.colorbar(image, ax=ax, ticks=[0, 0.5, 1])
     return ax
+
+
+def dots(
+    runs: Mapping[str, Sequence[float]], colours: Mapping[str, str] | None = None, ax: Axes | None = None
+) -> Axes:
+    """One row for each name: a dot for every run and a bar at their mean; the first name stands on top."""
+    ax = _axes(ax)
+    for place, (name, values) in enumerate(runs.items()):
+        colour = (colours or {}).get(name, COLOURS["rnn"])
+        ax.plot(values, [place] * len(values), "o", color=colour, alpha=0.6)
+        ax.plot([np.mean(values)] * 2, [place - 0.3, place + 0.3], color=colour, linewidth=2.4)
+    ax.set_yticks(range(len(runs)), list(runs))
+    ax.set_ylim(len(runs) - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
+    return ax
+
+
+def word_bars(words: Sequence[str], shares: Sequence[float], marked: Sequence[bool], ax: Axes | None = None) -> Axes:
+    """A bar from 0 to 1 for each word of a text; the marked words are printed bold on a grey ground."""
+    ax = _axes(ax)
+    for place, (share, mark) in enumerate(zip(shares, marked, strict=True)):
+        if mark:
+            ax.axvspan(place - 0.5, place + 0.5, color="#e4e4e4", zorder=0)
+        ax.bar(place, share, color=COLOURS["lstm"] if mark else COLOURS["rnn"], width=0.7)
+    ax.set_xticks(range(len(words)), words, rotation=45, ha="right", rotation_mode="anchor")
+    for label, mark in zip(ax.get_xticklabels(), marked, strict=True):
+        label.set_fontweight("bold" if mark else "normal")
+    ax.set(ylim=(0, 1), xlim=(-0.6, len(words) - 0.4))
+    ax.grid(axis="x", visible=False)
+    return ax
+
+
+def surprise_over_letters(
+    letters: Sequence[str], surprise: Sequence[float], starts: Sequence[bool], ax: Axes | None = None
+) -> Axes:
+    """One bar per letter, as high as the surprise; where a word starts, the bar is filled, elsewhere it is outlined."""
+    ax, full, edge = _axes(ax), COLOURS["lstm"], "#777777"
+    colours = [full if start else "white" for start in starts]
+    edges = [full if start else edge for start in starts]
+    ax.bar(range(len(letters)), surprise, color=colours, edgecolor=edges, width=0.8)
+    ax.set_xticks(range(len(letters)), letters)
+    ax.tick_params(axis="x", length=0)
+    ax.grid(axis="x", visible=False)
+    ax.set(ylabel="surprise (nats)", xlim=(-0.8, len(letters) - 0.2))
+    return ax

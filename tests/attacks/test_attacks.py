@@ -124,6 +124,7 @@ def sentinel(tmp_path):
     assert path.read_text() == "marks"
 
 
+@pytest.mark.case
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_an_attack_ends_with_the_honest_mark(server, sentinel, attack):
     source = ATTACKS[attack]

@@ -11,7 +11,7 @@ from autograder.course import chapter
 from autograder.demo import fill
 from autograder.exercises import chapter_exercises, find
 from autograder.grading import grade_notebook, graded_cells, open_seeds, secret_seeds
-from autograder.intake import Refused, read_sources, rebuild, rebuild_file
+from autograder.intake import Refused, read_sources, rebuild, rebuild_submission
 from autograder.respond import ForkServer, Respondent
 from autograder.source import written_cell
 from autograder.values import Raised, TimedOut
@@ -161,7 +161,7 @@ def test_a_file_that_is_no_notebook_is_refused_with_a_sentence(tmp_path, content
     path.write_bytes(content)
     with pytest.raises(Refused, match=r"recurrence.ipynb is not a readable notebook; open it in JupyterLab"):
         read_sources(path)
-    assert "refused" in rebuild_file(path, CHAPTER.student, CHAPTER.name).metadata["unrolled"]
+    assert "refused" in rebuild_submission(tmp_path, CHAPTER.student, CHAPTER.name).metadata["unrolled"]
 
 
 def test_a_link_is_refused(tmp_path):

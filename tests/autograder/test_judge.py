@@ -34,6 +34,20 @@ def test_a_line_left_from_the_stub_is_pointed_out():
     assert "still in the cell" in judge_functions(STEP, {"rnn_step": rnn_step}).message
 
 
+def test_of_two_functions_the_written_one_is_judged_and_the_other_named():
+    def from_torch_gru(module):
+        raise NotImplementedError()
+
+    both = find("to_torch_lstm")
+    verdict = judge_functions(both, {**both.functions, "from_torch_gru": from_torch_gru})
+    assert verdict.kind == "wrong" and verdict.points == both.points / 2
+    assert "from_torch_gru is not written yet. The rest: Right." in verdict.message
+    known = next(k for k in both.misconceptions if k.id == "our_order")
+    verdict = judge_functions(both, {"to_torch_lstm": known.implementation, "from_torch_gru": from_torch_gru})
+    assert verdict.detail == known.id and verdict.points == 0
+    assert "from_torch_gru is not written yet" in verdict.message and verdict.hints == known.hints
+
+
 def test_float32_answers_are_asked_again_in_float32():
     def rnn_step(x, h, params):
         W_xh, W_hh, b, phi = params

@@ -12,6 +12,7 @@ from autograder.source import (
     renamed_source,
     shortcut,
     stub_cell,
+    without_magics,
 )
 from autograder.view import redact
 
@@ -76,3 +77,12 @@ def test_a_known_mistake_reads_like_a_students_cell():
     tree = ast.parse(renamed_source(known.implementation))
     assert tree.body[0].name == "rnn_step"
     assert normal_body(tree.body[0])
+
+
+def test_notebook_commands_become_comments_if_the_rest_is_python():
+    body = "def f(x):\n    return x"
+    assert without_magics(body + "\n%timeit f(1)\n!ls\nf?") == body + "\n# %timeit f(1)\n# !ls\n# f?"
+    assert without_magics("if True:\n    %pwd\n") == "if True:\n    pass  # %pwd\n"
+    assert without_magics("%%time\n" + body) == "# %%time\n" + body
+    for left in ("%%bash\n" + body, "x = (5\n% 3)", "%pwd\nx = (", 'text = """\n%s\n"""'):
+        assert without_magics(left) == left

@@ -35,6 +35,14 @@ LISTED = {
     "clip_global_norm": 5,
     "truncated_bptt": 3,
     "spectral_radius": 3,
+    "bigram_logprobs": 3,
+    "lm_windows": 5,
+    "sequence_logprob": 4,
+    "perplexity": 3,
+    "tie": 3,
+    "next_token_probs": 4,
+    "sample_sequence": 3,
+    "sgns_loss": 3,
     "lstm_step": 7,
     "peephole_lstm_step": 4,
     "gru_step": 3,
@@ -42,6 +50,13 @@ LISTED = {
     "init_forget_bias": 4,
     "direct_cell_gradient": 3,
     "detach_state": 3,
+    "stack": 3,
+    "birnn": 5,
+    "deep_birnn": 3,
+    "bi_summary": 2,
+    "masked_mean": 4,
+    "bio_spans": 4,
+    "span_f1": 4,
 }
 
 
@@ -134,6 +149,8 @@ def _zeros_like(value):
     if isinstance(value, tuple):
         items = [_zeros_like(item) for item in value]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    if isinstance(value, (float, list)):
+        return type(value)()  # 0.0, []
     return value
 
 

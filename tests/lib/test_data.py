@@ -1,12 +1,13 @@
 """Real text: counts, splits, order, and the sentence that a reader gets when a package is missing."""
 
+import os
 import sys
 
 import numpy as np
 import pytest
 import torch
 
-from unrolled.data import DataMissing, package_folder, review_sentences, review_texts, verses
+from unrolled.data import DOWNLOADS, DataMissing, downloaded, package_folder, review_sentences, review_texts, verses
 from unrolled.embeddings import ppmi_vectors
 
 
@@ -36,3 +37,28 @@ def test_counted_vectors_put_words_of_the_same_company_together():
     vectors = ppmi_vectors(text, V=9, E=3, window=2)
     near, far = (torch.cosine_similarity(vectors[2], vectors[other], dim=0) for other in (3, 7))
     assert vectors.shape == (9, 3) and near > 0.9 > far
+
+
+@pytest.mark.skipif("UNROLLED_MIRROR" not in os.environ, reason="no mirror folder: UNROLLED_MIRROR is not set")
+@pytest.mark.parametrize("name", DOWNLOADS)
+def test_downloads_are_the_files_we_know(name):
+    assert downloaded(name).stat().st_size > 100_000
+
+
+def test_a_mirror_without_the_file_or_with_another_one_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("UNROLLED_MIRROR", str(tmp_path))
+    with pytest.raises(DataMissing, match=r"UNROLLED_MIRROR has no file tinyshakespeare/input\.txt"):
+        downloaded("tinyshakespeare")
+    (tmp_path / "tinyshakespeare").mkdir()
+    (tmp_path / "tinyshakespeare" / "input.txt").write_text("something else")
+    with pytest.raises(DataMissing, match="not the one we know"):
+        downloaded("tinyshakespeare")
+
+
+def test_without_internet_one_sentence_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.delenv("UNROLLED_MIRROR", raising=False)
+    monkeypatch.setattr("pooch.os_cache", lambda project: tmp_path)
+    monkeypatch.setitem(DOWNLOADS, "nowhere", ("file.txt", "http://127.0.0.1:9/file.txt", "0" * 64))
+    with pytest.raises(DataMissing, match=r"nowhere .* connect to the internet once"):
+        downloaded("nowhere")
+    assert list(tmp_path.iterdir()) == []

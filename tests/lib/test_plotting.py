@@ -45,6 +45,9 @@ def test_begin_fixes_all_random_numbers():
         ),
         lambda ax=None: plotting.unrolled(["a", "real", "stinker"], ax=ax),
         lambda ax=None: plotting.gradient_heatmap(np.array([[1, 0], [1e-9, 2]]), low=1e-8, high=1, ax=ax),
+        lambda ax=None: plotting.dots({"one": [0.1, 0.2], "both": [0.3, 0.5]}, {"one": "#0072b2"}, ax=ax),
+        lambda ax=None: plotting.word_bars(["it", "is", "so"], [0.1, 0.9, 0.2], [False, True, False], ax=ax),
+        lambda ax=None: plotting.surprise_over_letters("itis", [3, 1, 2, 0.1], [True, False, True, False], ax=ax),
     ],
 )
 def test_drawings_return_their_axes_and_repeat_exactly(draw):

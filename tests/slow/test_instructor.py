@@ -12,9 +12,10 @@ import nbformat
 import pytest
 
 from autograder.course import chapter
-from autograder.course_directory import grade_course, init_course, marks
+from autograder.course_directory import init_course, marks
 from autograder.demo import Submission, fill, hand_in
 from autograder.exercises import chapter_exercises, find
+from autograder.grade_run import GradeRun
 from autograder.source import written_cell
 
 ROOT = Path(__file__).parents[2]
@@ -107,9 +108,9 @@ def test_plain_nbgrader_and_ours_give_the_same_scores(readme_course, tmp_path):
 def test_grading_again_changes_nothing_and_skips_what_is_done(readme_course):
     before, log = marks(readme_course, CHAPTER.name, ["bob"]), readme_course / "verdicts.log"
     size = log.stat().st_size
-    assert grade_course(readme_course, CHAPTER.name, "bob") == before
+    assert GradeRun(readme_course, CHAPTER.name, "bob").start() == before
     assert log.stat().st_size == size
-    assert grade_course(readme_course, CHAPTER.name, "bob", everything=True) == before
+    assert GradeRun(readme_course, CHAPTER.name, "bob", everything=True).start() == before
     assert log.stat().st_size > size
     done = run("autograder audit", readme_course)
     assert done.returncode == 0 and "the chain is unbroken" in done.stdout and "misconception:" in done.stdout
@@ -119,7 +120,7 @@ def test_what_was_judged_but_not_recorded_is_graded_again(readme_course):
     before, log = marks(readme_course, CHAPTER.name, ["ada", "bob", "cyd"]), readme_course / "verdicts.log"
     log.write_bytes(log.read_bytes()[:-20])  # as a kill would leave it
     (readme_course / "autograded" / "bob" / CHAPTER.name / "recurrence.ipynb").unlink()
-    assert grade_course(readme_course, CHAPTER.name) == before
+    assert GradeRun(readme_course, CHAPTER.name).start() == before
     assert (readme_course / "autograded" / "bob" / CHAPTER.name / "recurrence.ipynb").exists()
 
 

@@ -1,0 +1,105 @@
+"""Judging on a dask cluster: one task per submission, on this machine by default, on any scheduler by its address.
+
+Workers are judges: they compare, they never run student code. That runs in the forks of one server per machine, which
+all workers of the machine share; whoever finds it gone starts the next one.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+
+import dask
+import torch
+from distributed import Client, LocalCluster, WorkerPlugin, as_completed
+from distributed.utils import get_mp_context
+
+from autograder.exercise import CourseError, Verdict
+from autograder.grading import Questions
+from autograder.machine import judge_one
+
+CONNECT_SECONDS = 10
+SETTINGS = {
+    "distributed.worker.multiprocessing-method": "forkserver",  # torch is imported once for all workers
+    "distributed.scheduler.allowed-failures": 30,
+    "distributed.admin.low-level-log-length": 0,
+    "distributed.logging.distributed": "critical",
+    "distributed.worker.daemon": True,
+}
+
+
+class Quiet(WorkerPlugin):
+    """One thread for torch, and Ctrl-C is for the front end."""
+
+    def setup(self, worker) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        torch.set_num_threads(1)
+
+
+@contextmanager
+def connect(workers: int, scheduler: str | None = None) -> Iterator[Client]:
+    """A client of the scheduler at this address, or of a cluster of so many workers on this machine."""
+    with dask.config.set(SETTINGS):
+        if scheduler:
+            try:
+                client = Client(scheduler, timeout=CONNECT_SECONDS)
+            except (OSError, ValueError) as error:
+                reason = str(error).splitlines()[0]
+                raise CourseError(f"No dask scheduler answers at {scheduler} ({reason}); is it running?") from None
+            with client:
+                client.register_plugin(Quiet())
+                yield client
+            return
+        get_mp_context()  # sets dask's own list of modules first
+        multiprocessing.get_context("forkserver").set_forkserver_preload(["distributed", "autograder.cluster"])
+        local = LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address=None,
+            memory_limit=0,
+            silence_logs=50,
+        )
+        with local, Client(local) as client:
+            client.register_plugin(Quiet())
+            yield client
+
+
+def judge_all(
+    client: Client, tasks: Iterable[tuple[str, Questions]], sandbox: bool = True
+) -> Iterator[tuple[str, list[Verdict]]]:
+    """(student, verdicts) as they come; only a few tasks are under way at a time, so memory stays flat.
+
+    The first Ctrl-C lets what is under way finish and takes nothing new; then KeyboardInterrupt is raised.
+    """
+    stopped = False
+
+    def stop(*_):
+        nonlocal stopped
+        stopped = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    tasks, names = iter(tasks), {}
+    under_way = as_completed()
+
+    def give(count: int) -> None:
+        for name, questions in islice(tasks, count if not stopped else 0):
+            future = client.submit(judge_one, questions, sandbox, pure=False)
+            names[future.key] = name
+            under_way.add(future)
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        give(2 * max(1, len(client.scheduler_info()["workers"])))
+        for future in under_way:
+            yield names.pop(future.key), future.result()
+            future.release()
+            give(1)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if stopped:
+        raise KeyboardInterrupt

@@ -1,0 +1,171 @@
+"""One grading run: take submissions in, judge them on a cluster, record them one by one, and say how far it is."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from tqdm import tqdm
+from traitlets.config import Config
+
+from autograder.cluster import connect, judge_all
+from autograder.course_directory import (
+    Mark,
+    Ungraded,
+    alone,
+    handed_in_at,
+    load_config,
+    marks,
+    no_student,
+    quoted,
+    released_notebook,
+    require_course,
+    room,
+    students,
+    timestamp_of,
+)
+from autograder.exercise import CourseError, Verdict
+from autograder.exercises import chapter_exercises
+from autograder.feedback import from_data, write_page
+from autograder.grading import Questions, questions_for, secret_seeds
+from autograder.intake import Unreadable, rebuild_submission
+from autograder.ledger import Ledger, regrade_key
+from autograder.machine import judge_one
+from autograder.nbgrader_plugins import Judge, comment_text, counted, put_verdicts, read_secret
+from autograder.record import Recorder
+
+SHORT = {
+    "correct": "right", "correct-other-convention": "right", "correct-given": "right", "misconception": "named",
+    "not-attempted": "unwritten",
+}  # fmt: skip
+
+
+@dataclass
+class GradeRun:
+    """What to grade, and how."""
+
+    folder: Path
+    chapter: str
+    student: str | None = None
+    exercise: str | None = None
+    everything: bool = False
+    sandbox: bool = True
+    workers: int = field(default_factory=lambda: min(4, os.cpu_count() or 1))
+    scheduler: str | None = None
+
+    def start(self) -> list[Mark]:
+        """Grade what is new or changed; the marks of all. Ungraded is raised at the end if some could not be graded."""
+        require_course(self.folder)
+        self.released_path = released_notebook(self.folder, self.chapter)
+        known = [exercise.id for exercise in chapter_exercises(self.chapter)]
+        if self.exercise and self.exercise not in known:
+            raise CourseError(f"There is no exercise {self.exercise} in {self.chapter}; there are {', '.join(known)}.")
+        names = [name for name in students(self.folder, self.chapter) if self.student in (None, name)]
+        if not names:
+            who = f" by {quoted(self.student)}" if self.student else ""
+            where = self.folder / "submitted"
+            raise CourseError(f"No submission of {self.chapter}{who} in {where}; collect some first.")
+        self.ungraded = {name: reason for name in names if (reason := no_student(name))}
+        with room(self.folder), alone(self.folder):
+            self._grade([name for name in names if name not in self.ungraded])
+            found = marks(self.folder, self.chapter, [name for name in names if name not in self.ungraded])
+        if self.ungraded:
+            raise Ungraded(self.ungraded, found)
+        return found
+
+    def _grade(self, names: list[str]) -> None:
+        self.ledger, self.taken = Ledger(self.folder), {}
+        self.config = load_config(self.folder)
+        self.judge = Judge(config=self.config)
+        self.best = self.ledger.best_points(self.chapter) if self.judge.attempts == "best" else {}
+        self.counts: Counter[str] = Counter()
+        with tqdm(total=len(names), desc=f"grading {self.chapter}", unit="student", disable=None) as self.bar:
+            tasks = self._tasks(names)
+            first = list(islice(tasks, self.workers))
+            if first:
+                with Recorder(self.config, self.folder, self.chapter) as self.recorder:
+                    for name, verdicts in self._judged(chain(first, tasks), few=len(first) < self.workers):
+                        self._record(name, verdicts)
+
+    def _judged(self, tasks: Iterator, few: bool) -> Iterator[tuple[str, list[Verdict]]]:
+        """Verdicts as they come: from the cluster, or from this process where a cluster would not pay."""
+        if few and not self.scheduler:
+            for name, questions in tasks:
+                yield name, judge_one(questions, self.sandbox)
+            return
+        with connect(self.workers, self.scheduler) as client:
+            yield from judge_all(client, tasks, self.sandbox)
+
+    def _tasks(self, names: list[str]) -> Iterator[tuple[str, Questions]]:
+        """What is to be judged: everything that is new, changed or asked for again."""
+        recorded = self.ledger.recorded_keys()
+        secret = read_secret(self.folder)
+        for name in names:
+            handed_in = handed_in_at(self.folder, name, self.chapter)
+            try:
+                notebook = rebuild_submission(handed_in, self.released_path, self.chapter)
+            except Unreadable as reason:
+                self.ungraded[name] = str(reason)
+                self.bar.update()
+                continue
+            key = regrade_key(notebook, self.chapter)
+            before = self._graded_before(name) if recorded.get((name, self.chapter)) == key else None
+            if before is not None and not self.everything and not self.exercise:
+                self.bar.update()
+                continue
+            kept = _verdicts_of(before) if before is not None and self.exercise else {}
+            kept.pop(self.exercise, None)
+            self.taken[name] = notebook, key, kept, timestamp_of(handed_in)
+            asked = questions_for(notebook, self.chapter, secret_seeds(secret, name, notebook))
+            yield name, asked.without(kept)
+
+    def _graded_before(self, name: str) -> NotebookNode | None:
+        path = self.folder / "autograded" / name / self.chapter / self.released_path.name
+        return nbformat.read(path, as_version=4) if path.exists() else None
+
+    def _record(self, name: str, judged: list[Verdict]) -> None:
+        """Verdicts to the log, marks to the gradebook, the page for the student; only then is it noted as recorded."""
+        notebook, key, kept, timestamp = self.taken.pop(name)
+        verdicts = kept | {verdict.exercise: verdict for verdict in judged}
+        verdicts = {e.id: verdicts[e.id] for e in chapter_exercises(self.chapter) if e.id in verdicts}
+        self.ledger.judged(name, self.chapter, key, list(verdicts.values()), self.sandbox)
+        verdicts = counted(verdicts, self.best.get(name, {}))
+        put_verdicts(notebook, self.chapter, verdicts, self.sandbox, self.judge.hints)
+        comments = {verdict.exercise: comment_text(verdict, self.judge.hints) for verdict in verdicts.values()}
+        rows = self.recorder.record(name, notebook, comments, timestamp)
+        write_page(self.folder, name, self.chapter, notebook, rows, self.judge.hints)
+        self.ledger.recorded(name, self.chapter, key)
+        self.counts.update(SHORT.get(verdict.kind, verdict.kind) for verdict in verdicts.values())
+        self.bar.set_postfix_str(
+            ", ".join(f"{kind} {count}" for kind, count in self.counts.most_common()), refresh=False
+        )
+        self.bar.update()
+
+
+def _verdicts_of(graded: NotebookNode) -> dict[str, Verdict]:
+    kept = graded.metadata.get("unrolled", {}).get("verdicts", {})
+    return {name: from_data(data) for name, data in kept.items()}
+
+
+def write_feedback(folder: Path, chapter: str, only: str | None, config: Config | None = None) -> list[str]:
+    """The pages of all graded submissions once more, with what was graded by hand meanwhile."""
+    require_course(folder)
+    config = config or load_config(folder)
+    hints, name = Judge(config=config).hints, released_notebook(folder, chapter).name
+    paths = sorted((folder / "autograded").glob(f"*/{chapter}/{name}"))
+    written = []
+    with Recorder(config, folder, chapter) as recorder:
+        for path in tqdm([p for p in paths if only in (None, p.parts[-3])], unit="page", disable=None):
+            student = path.parts[-3]
+            graded = nbformat.read(path, as_version=4)
+            write_page(folder, student, chapter, graded, recorder.rows(student), hints)
+            written.append(student)
+    if not written:
+        raise CourseError(f"Nothing of {chapter} is graded yet; run `autograder grade {chapter}` first.")
+    return written

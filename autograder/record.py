@@ -1,0 +1,151 @@
+"""The one writer of a grading run: a submission is one transaction in nbgrader's gradebook and one file.
+
+The rows are those that nbgrader's own autograde writes (a test compares them); it opens the gradebook five times per
+submission, this opens it once per run.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from nbformat import NotebookNode
+from nbgrader import utils
+from nbgrader.api import Assignment, Comment, Grade, Gradebook, Student, SubmittedAssignment, SubmittedNotebook
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import AssignLatePenalties
+from sqlalchemy.orm import Session
+from traitlets.config import Config
+
+from autograder.exercise import CourseError
+
+LOG = logging.Logger("unrolled.nbgrader", logging.CRITICAL)
+TIMESTAMP = "timestamp.txt"
+
+
+class RowOfGrade(NamedTuple):
+    """One mark as it stands: by the judge or by hand."""
+
+    score: float
+    most: float
+    by_hand: bool
+    waits: bool  # for a person
+
+
+class Rows(NamedTuple):
+    """What the gradebook holds for one submission."""
+
+    grades: dict[str, RowOfGrade]  # by grade_id
+    comments: dict[str, str]  # by a person
+    penalty: float
+
+
+class Recorder:
+    """Writes marks of one chapter into the gradebook of a course directory."""
+
+    def __init__(self, config: Config, folder: Path, chapter: str):
+        course = CourseDirectory(config=config)
+        self.folder, self.chapter = folder, chapter
+        self.penalties = AssignLatePenalties(config=config)
+        self.penalties.init_plugin()
+        self.gradebook = Gradebook(course.db_url, course.course_id)
+        self.db = Session(self.gradebook.db.get_bind(), expire_on_commit=False)
+        self.assignment = self.db.query(Assignment).filter_by(name=chapter).one_or_none()
+        if self.assignment is None or len(self.assignment.notebooks) != 1:
+            raise CourseError(f"The gradebook has no {chapter}; run `nbgrader generate_assignment {chapter}` first.")
+        (self.notebook,) = self.assignment.notebooks
+        self.grade_cells = {cell.id: cell for cell in self.notebook.grade_cells}
+        self.solution_cells = {cell.id: cell.name for cell in self.notebook.solution_cells}
+
+    def record(self, student: str, graded: NotebookNode, comments: dict[str, str], timestamp: str | None) -> Rows:
+        """Marks and comments in one transaction, then the graded notebook by temp and rename; the rows as they are."""
+        cells = {
+            c.metadata.nbgrader.grade_id: c for c in graded.cells if c.metadata.get("nbgrader", {}).get("grade_id")
+        }
+        submission, notebook = self._submission(student, timestamp)
+        for grade in notebook.grades:
+            grade.auto_score, _ = utils.determine_grade(cells[self.grade_cells[grade.cell_id].name], LOG)
+            grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+        for comment in notebook.comments:
+            cell = cells[self.solution_cells[comment.cell_id]]
+            untouched = cell.metadata.nbgrader.get("checksum") == utils.compute_checksum(cell)
+            name = self.solution_cells[comment.cell_id]
+            comment.auto_comment = comments.get(name, "No response." if untouched else None)
+        notebook.late_submission_penalty = self._penalty(student, submission, notebook)
+        self.db.commit()
+        self._write(student, graded, timestamp)
+        return self._rows(notebook)
+
+    def rows(self, student: str) -> Rows:
+        """What the gradebook holds for a student, points and comments given by hand included."""
+        return self._rows(self._submission(student, None)[1])
+
+    def _rows(self, notebook: SubmittedNotebook) -> Rows:
+        grades = {}
+        for grade in notebook.grades:
+            cell = self.grade_cells[grade.cell_id]
+            auto, by_hand = grade.auto_score or 0, grade.manual_score
+            score = (auto if by_hand is None else by_hand) + (grade.extra_credit or 0)
+            grades[cell.name] = RowOfGrade(score, cell.max_score, by_hand is not None, bool(grade.needs_manual_grade))
+        comments = {self.solution_cells[c.cell_id]: c.manual_comment for c in notebook.comments if c.manual_comment}
+        return Rows(grades, comments, notebook.late_submission_penalty or 0)
+
+    def _submission(self, student: str, timestamp: str | None) -> tuple[SubmittedAssignment, SubmittedNotebook]:
+        """The rows of this student's submission, made if they are not there; nothing is committed yet."""
+        submission = (
+            self.db.query(SubmittedAssignment)
+            .filter_by(assignment_id=self.assignment.id, student_id=student)
+            .one_or_none()
+        )
+        if submission is None:
+            if self.db.get(Student, student) is None:
+                self.db.add(Student(id=student))
+            submission = SubmittedAssignment(assignment_id=self.assignment.id, student_id=student)
+            notebook = SubmittedNotebook(notebook_id=self.notebook.id, assignment=submission)
+            notebook.grades = [Grade(cell_id=cell) for cell in self.grade_cells]
+            notebook.comments = [Comment(cell_id=cell) for cell in self.solution_cells]
+            self.db.add(submission)
+            self.db.flush()
+        if timestamp:
+            submission.timestamp = utils.parse_utc(timestamp)
+        (notebook,) = submission.notebooks
+        return submission, notebook
+
+    def _penalty(self, student: str, submission: SubmittedAssignment, notebook: SubmittedNotebook) -> float | None:
+        """What nbgrader's late-submission plugin takes off, between 0 and the score."""
+        if submission.total_seconds_late <= 0:
+            return None
+        self.db.flush()
+        self.db.refresh(notebook)
+        score = notebook.score
+        penalty = self.penalties.plugin_inst.late_submission_penalty(student, score, submission.total_seconds_late)
+        return None if penalty is None else min(max(penalty, 0), score)
+
+    def _write(self, student: str, graded: NotebookNode, timestamp: str | None) -> None:
+        folder = self.folder / "autograded" / student / self.chapter
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / f"{self.notebook.name}.ipynb", json.dumps(graded, ensure_ascii=False, indent=1) + "\n")
+        if timestamp:
+            write_whole(folder / TIMESTAMP, timestamp)
+
+    def close(self) -> None:
+        self.db.close()
+        self.gradebook.close()
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file next to its place, then move it there, read-only as nbgrader leaves it."""
+    partial = path.with_name(f".{path.name}.partial")
+    partial.unlink(missing_ok=True)
+    partial.write_text(text, "utf8")
+    partial.chmod(0o444)
+    os.replace(partial, path)
