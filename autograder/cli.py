@@ -45,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--hints", type=int, default=1, choices=(1, 2, 3), help="how many hints to show (default 1)")
     sub = command("init", _init, "Make a course directory for nbgrader and the judge.")
     sub.add_argument("folder", type=Path, metavar="DIR")
+    sub.add_argument("--db-url", metavar="URL", help="a database for the gradebook, e.g. postgresql://me@host/course")
     sub = command("grade", _grade, "Grade the submissions of a chapter in the course directory you are in.")
     sub.add_argument("chapter", metavar="CHAPTER")
     sub.add_argument("--student", help="only this student")
@@ -135,7 +136,7 @@ def _released(path: Path, grade_ids: set[str]):
 def _init(options) -> int:
     from autograder.course_directory import init_course
 
-    names = init_course(options.folder)
+    names = init_course(options.folder, db_url=options.db_url)
     print(f"{options.folder}: {', '.join(names)} are released. Put submissions into")
     print(f"  {options.folder}/submitted/STUDENT/CHAPTER/, then: cd {options.folder} && autograder grade CHAPTER")
     return 0

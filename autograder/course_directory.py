@@ -18,7 +18,7 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import parse_utc
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.course import Chapter, chapters
@@ -41,8 +41,11 @@ configure(c, Path(__file__).resolve().parent)
 """
 
 
-def init_course(folder: Path, which: list[Chapter] | None = None) -> list[str]:
-    """Make a course directory: sources, releases, gradebook, configuration, secret. The names of its chapters."""
+def init_course(folder: Path, which: list[Chapter] | None = None, db_url: str | None = None) -> list[str]:
+    """Make a course directory: sources, releases, gradebook, configuration, secret. The names of its chapters.
+
+    The gradebook is a file in it, or the database at ``db_url``, for instance postgresql://user@host/name.
+    """
     if folder.exists() and any(folder.iterdir()):
         raise CourseError(f"{folder} is not empty; give the name of a new folder.")
     which = which or chapters()
@@ -51,13 +54,15 @@ def init_course(folder: Path, which: list[Chapter] | None = None) -> list[str]:
         raise CourseError(f"{missing[0].shown(missing[0].solution)} is missing; run `make chapters` first.")
     for name in ("source", "release", "submitted"):
         (folder / name).mkdir(parents=True)
-    (folder / "nbgrader_config.py").write_text(CONFIG, "utf8")
+    where = f"c.CourseDirectory.db_url = {db_url!r}\n" if db_url else ""
+    (folder / "nbgrader_config.py").write_text(CONFIG + where, "utf8")
     with os.fdopen(os.open(folder / SECRET, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(secrets.token_bytes(32))
     for chapter in which:
         (folder / "source" / chapter.name).mkdir()
         shutil.copy(chapter.solution, folder / "source" / chapter.name)
-        release(folder, chapter.name)
+        with room(folder):
+            release(folder, chapter.name)
     return [chapter.name for chapter in which]
 
 
@@ -109,13 +114,17 @@ FULL = "The disk that holds {} or the temporary files is full; make room and gra
 
 @contextmanager
 def room(folder: Path) -> Iterator[None]:
-    """A full disk ends in one sentence."""
+    """A full disk, and a database that does not answer, end in one sentence."""
     try:
         yield
     except (OSError, SQLAlchemyError) as error:
-        if not _is_full(folder, error):
+        if _is_full(folder, error):
+            raise CourseError(FULL.format(folder)) from None
+        if not isinstance(error, DBAPIError):
             raise
-        raise CourseError(FULL.format(folder)) from None
+        reason = str(error.orig or error).strip().splitlines()[0]
+        message = f"The gradebook does not answer ({reason}); what was recorded is kept, so grade again when it does."
+        raise CourseError(message) from None
 
 
 def handed_in_at(folder: Path, student: str, chapter: str) -> Path:

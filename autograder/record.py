@@ -89,7 +89,8 @@ class Recorder:
             cell = self.grade_cells[grade.cell_id]
             auto, by_hand = grade.auto_score or 0, grade.manual_score
             score = (auto if by_hand is None else by_hand) + (grade.extra_credit or 0)
-            grades[cell.name] = RowOfGrade(score, cell.max_score, by_hand is not None, bool(grade.needs_manual_grade))
+            waits = by_hand is None and bool(grade.needs_manual_grade)
+            grades[cell.name] = RowOfGrade(score, cell.max_score, by_hand is not None, waits)
         comments = {self.solution_cells[c.cell_id]: c.manual_comment for c in notebook.comments if c.manual_comment}
         return Rows(grades, comments, notebook.late_submission_penalty or 0)
 

@@ -3,6 +3,7 @@
 import copy
 import time
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -39,8 +40,8 @@ def surprise(model: LetterRNN, ids: Tensor) -> tuple[Tensor, Tensor]:
     return nn.functional.cross_entropy(logits.transpose(1, 2), ids[:, 1:], reduction="none"), h
 
 
-def fit(model: LetterRNN, optimizer, chunk: int, clip: float, steps: int = STEPS) -> list[float]:
-    """Truncated BPTT over parallel streams of the training text; the gradient's length before clipping, every step."""
+def fit(model: LetterRNN, optimizer, chunk: int, clip: float, steps: int = STEPS) -> list[dict[str, float]]:
+    """Truncated BPTT over parallel streams of the training text; the gradients' lengths before clipping, every step."""
     B = LETTERS_PER_STEP // chunk
     streams = TRAIN[: len(TRAIN) // B * B].view(B, -1)
     norms, at, h = [], 0, torch.zeros(1, B, H)
@@ -52,7 +53,9 @@ def fit(model: LetterRNN, optimizer, chunk: int, clip: float, steps: int = STEPS
         loss = nn.functional.cross_entropy(logits.flatten(0, 1), piece[:, 1:].flatten())
         optimizer.zero_grad()
         loss.backward()
-        norms.append(nn.utils.clip_grad_norm_(model.parameters(), clip).item())
+        parts = {"W_hh": model.rnn.weight_hh_l0, "W_hy": model.output.weight}
+        lengths = {name: weight.grad.norm().item() for name, weight in parts.items()}
+        norms.append(lengths | {"all": nn.utils.clip_grad_norm_(model.parameters(), clip).item()})
         optimizer.step()
         at += chunk
     return norms
@@ -103,7 +106,7 @@ def measure_chunk(chunk: int, seed: int, orthogonal: bool = False) -> tuple[floa
     return test_loss(model), model
 
 
-def measure_clip(rate: float, clip: float, seed: int) -> tuple[float, list[float]]:
+def measure_clip(rate: float, clip: float, seed: int) -> tuple[float, list[dict[str, float]]]:
     model = fresh(seed)
     norms = fit(model, torch.optim.SGD(model.parameters(), lr=rate), 50, clip, steps=500)
     return test_loss(model), norms
@@ -127,8 +130,16 @@ def main():
             values["sgd"][name][str(rate)] = [loss for loss, _ in runs]
             if rate == RATES[1]:
                 values["norms " + name] = [
-                    [round(max(norms[i : i + 5]), 3) for i in range(0, 500, 5)] for _, norms in runs
+                    [round(max(step["all"] for step in norms[i : i + 5]), 3) for i in range(0, 500, 5)]
+                    for _, norms in runs
                 ]
+            if (rate, name) == (RATES[1], "free"):
+                longest = [max(norms[:150], key=lambda step: step["all"]) for _, norms in runs]
+                values["spike free"] = [{part: round(n, 3) for part, n in step.items()} for step in longest]
+                values["level free"] = {  # after the first spikes: the median length of steps 50 to 149
+                    part: [round(float(np.median([step[part] for step in norms[50:150]])), 3) for _, norms in runs]
+                    for part in ("W_hh", "W_hy")
+                }
         print("sgd", rate, {k: v[str(rate)] for k, v in values["sgd"].items()}, round(time.time() - since), flush=True)
     print(record("ch02_letters", SEEDS, values, since).name)
 

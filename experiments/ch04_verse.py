@@ -15,6 +15,7 @@ from unrolled.text import Vocabulary
 SEEDS = [0, 1, 2]
 WIDTHS = {"rnn": 143, "lstm": 64, "gru": 76}  # about 25,000 recurrent weights each
 E, T, B, STEPS = 32, 100, 32, 300
+FORGET = [1, 3]  # forget biases, beside torch's own start around 0
 TEXT = "\n".join(verses()[23_145:])  # the New Testament
 VOCABULARY = Vocabulary([list(TEXT)])
 IDS = torch.tensor(VOCABULARY.encode(list(TEXT)))
@@ -36,12 +37,12 @@ def test_loss(model: Reader) -> float:
     return loss_on(model, windows(TEST, torch.arange(0, len(TEST) - T - 1, 2 * T))).item()
 
 
-def learn_text(kind: str, ids: Tensor, seed: int, steps: int = STEPS) -> tuple[Reader, float]:
+def learn_text(kind: str, ids: Tensor, seed: int, keep: float | None = None) -> tuple[Reader, float]:
     """A trained reader and its lowest test loss in nats per character, looked at every 50 steps."""
     torch.manual_seed(seed)
-    model, best = Reader(kind, len(VOCABULARY), E, WIDTHS[kind], len(VOCABULARY)), float("inf")
+    model, best = Reader(kind, len(VOCABULARY), E, WIDTHS[kind], len(VOCABULARY), keep), float("inf")
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
-    for step in range(1, steps + 1):
+    for step in range(1, STEPS + 1):
         loss = loss_on(model, windows(ids, torch.randint(0, len(ids) - T - 1, (B,))))
         optimizer.zero_grad()
         loss.backward()
@@ -76,6 +77,10 @@ def main():
             print(size, kind, values[size][kind], round(time.time() - since), flush=True)
             if (size, kind) == ("much", "lstm"):
                 values["gates"] = [gates_at(model) for model, _ in runs]
+    values["forget bias"] = {
+        str(bias): [learn_text("lstm", TRAIN["much"], seed, bias)[1] for seed in SEEDS] for bias in FORGET
+    }
+    print(values["forget bias"], round(time.time() - since), flush=True)
     print(record("ch04_verse", SEEDS, values, since).name)
 
 

@@ -7,7 +7,7 @@ needed=(
   "chromium                  chromium"                # photographs of the pages: tests/browser/shots.py
   "fc-list                   fontconfig"              # fonts for it
   # "bwrap                   bubblewrap"              # the sandbox of the judge: place kept
-  # "postgres                postgresql"              # the gradebook on a server: place kept
+  "postgres                  postgresql"              # the gradebook on a server: tests/slow/test_postgres.py
 )
 
 missing=()
@@ -15,6 +15,7 @@ for line in "${needed[@]}"; do
   read -r program package <<<"$line"
   case "$program" in
     chromium) command -v chromium || command -v chromium-browser || command -v google-chrome ;;
+    postgres) command -v postgres || ls /usr/lib/postgresql/*/bin/postgres 2>/dev/null ;;
     *) command -v "$program" ;;
   esac >/dev/null || missing+=("$package")
 done
