@@ -7,7 +7,7 @@ STAMP := .venv/.installed
 export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup system book html chapters check soundness coverage chapters-time lab unit nbval slow grade-demo shots browser lint test doctor clean
+.PHONY: help setup system book html chapters check soundness coverage chapters-time lab unit nbval slow test-kill grade-demo shots browser lint test doctor clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -69,6 +69,9 @@ nbval: setup  ## run the student editions and compare their outputs
 
 slow: setup  ## solutions, book, leak check, grading path, the documents' commands, attacks
 	$(BIN)/python -m pytest tests/slow tests/attacks tests/bad_submissions
+
+test-kill: setup  ## kill the grader, a worker, the fork server and PostgreSQL at 20 moments each
+	KILLS=20 $(BIN)/python -m pytest tests/slow/test_grade_run.py tests/slow/test_postgres.py -k kill
 
 grade-demo: setup  ## grade a made-up class and compare with the expected marks
 	$(BIN)/autograder grade-demo

@@ -1,11 +1,12 @@
 """Labels for every word: the toy task has the limit it claims, batches keep their rows, counting counts."""
 
+import os
 import random
 
 import pytest
 import torch
 
-from unrolled.data import added_words, spoken_vowels
+from unrolled.data import added_words, named_words, spoken_vowels, tagged_sentences
 from unrolled.speech import frames_batch
 from unrolled.tagging import SequenceClassifier, Tagger
 from unrolled.text import Vocabulary
@@ -96,3 +97,17 @@ def test_spoken_vowels_are_complete():
     (frames, n, mask), speakers = frames_batch(train)
     assert frames.shape == (270, int(n.max()), 12) and len(speakers) == 270
     assert not frames[~mask].any() and frames[mask].abs().sum(-1).min() > 0
+
+
+def test_names_are_tagged_in_lower_case_text():
+    pairs = named_words()
+    assert len(pairs) == 7_957 and all(len(words) == len(tags) for words, tags in pairs)
+    tagged = {word for words, tags in pairs for word, tag in zip(words, tags, strict=True) if tag != "O"}
+    assert {"jesus", "peter", "jerusalem"} <= tagged and not {"i", "o", ","} & tagged
+
+
+@pytest.mark.skipif("UNROLLED_MIRROR" not in os.environ, reason="no mirror folder: UNROLLED_MIRROR is not set")
+def test_parts_of_speech_are_split_without_overlap():
+    parts = {part: tagged_sentences(part) for part in ("train", "validation", "test")}
+    assert {part: len(pairs) for part, pairs in parts.items()} == {"train": 10_036, "validation": 1_254, "test": 1_254}
+    assert len({tag for pairs in parts.values() for _, tags in pairs for tag in tags}) == 17
