@@ -129,37 +129,48 @@ class Respondent:
         self.pid = 0
 
     def ask(self, probe: Probe, seed: int, dtype: str):
-        """The observation of one probe, or TimedOut."""
-        if time.monotonic() > self.deadline:
-            return TimedOut(f"no answer within {SUBMISSION_SECONDS} s for the whole notebook")
-        question = {"probe": probe.id, "seed": seed, "dtype": dtype}
+        """The observation of one probe, or TimedOut. A process that ended is asked again: it may have been killed."""
+        for _ in range(2):
+            if time.monotonic() > self.deadline:
+                return TimedOut(f"no answer within {SUBMISSION_SECONDS} s for the whole notebook")
+            answer = self._ask_once({"probe": probe.id, "seed": seed, "dtype": dtype}, probe.seconds)
+            if answer is not None:
+                return answer
+        return TimedOut("no answer, because its process ended")
+
+    def _ask_once(self, question: dict, seconds: float):
+        """An observation, TimedOut, or None if the process ended."""
         try:
             if self.channel is None:
                 self._start()
-            self.channel.settimeout(probe.seconds)
+            self.channel.settimeout(seconds)
             send(self.channel, json.dumps(question).encode())
             return decode(receive(self.channel))
         except TimeoutError:
             self._kill()
-            return TimedOut(f"no answer within {probe.seconds:g} s")
+            return TimedOut(f"no answer within {seconds:g} s")
         except (EOFError, OSError):
             self._kill()
             self.server.require_open()
-            return TimedOut("no answer, because its process ended")
+            return None
         except BadAnswer as error:
             self._kill()
             return TimedOut(f"bytes that are no answer ({error})")
 
     def _start(self) -> None:
-        """Fork, and run the cells; a cell that hangs is left out of the next try."""
+        """Fork, and run the cells; a cell that hangs, or ends the process twice, is left out of the next try."""
+        ended = ""
         while True:
             self.channel, self.pid = self.server.fork()
             task = {"cells": self.cells, "given": self.given, "probes": f"ch{self.server.chapter}"}
             send(self.channel, json.dumps(task).encode())
-            hung = self._run_cells()
+            hung, by_ending = self._run_cells()
             if hung is None:
                 return
             self._kill()
+            if by_ending and hung != ended:
+                ended = hung  # once more: it may have been killed
+                continue
             self.cells = [
                 (name, f"raise TimeoutError('this cell did not end within {CELL_SECONDS} s')")
                 if name == hung
@@ -167,15 +178,18 @@ class Respondent:
                 for name, source in self.cells
             ]
 
-    def _run_cells(self) -> str | None:
+    def _run_cells(self) -> tuple[str | None, bool]:
+        """The cell that did not come to its end, if there is one, and whether the process ended in it."""
         self.channel.settimeout(CELL_SECONDS)
         for name, _ in self.cells:
             try:
                 receive(self.channel)
-            except (TimeoutError, EOFError, OSError):
+            except TimeoutError:
+                return name, False
+            except (EOFError, OSError):
                 self.server.require_open()
-                return name
-        return None
+                return name, True
+        return None, False
 
     def _kill(self) -> None:
         if self.channel is not None:

@@ -201,7 +201,7 @@ def difference(expected, got, rtol: float = RTOL) -> Difference | None:
         return Difference(describe(expected), describe(got), "the shape differs")
     if not _kinds_agree(expected, got):
         return Difference(describe(expected), describe(got), "the dtype differs")
-    return _first_unequal(expected, got, rtol)
+    return _most_unequal(expected, got, rtol)
 
 
 def _kinds_agree(expected: np.ndarray, got: np.ndarray) -> bool:
@@ -212,22 +212,20 @@ def _kinds_agree(expected: np.ndarray, got: np.ndarray) -> bool:
     return expected.ndim == 0 and want == "i" and have == "f"
 
 
-def _first_unequal(expected: np.ndarray, got: np.ndarray, rtol: float) -> Difference | None:
-    if expected.dtype.kind == "b":
-        close = expected == got
-    else:
-        wide = np.complex128 if "c" in (expected.dtype.kind, got.dtype.kind) else np.float64
-        left, right = expected.astype(wide), got.astype(wide)
-        with np.errstate(invalid="ignore", over="ignore"):
-            atol = ATOL if rtol <= RTOL else rtol
-            close = np.isclose(right, left, rtol=rtol, atol=atol, equal_nan=True)
+def _most_unequal(expected: np.ndarray, got: np.ndarray, rtol: float) -> Difference | None:
+    """None, or the entry that is furthest off: the first one may look equal at the digits shown."""
+    wide = np.complex128 if "c" in (expected.dtype.kind, got.dtype.kind) else np.float64
+    left, right = np.atleast_1d(expected.astype(wide)), np.atleast_1d(got.astype(wide))
+    with np.errstate(invalid="ignore", over="ignore"):
+        atol = ATOL if rtol <= RTOL else rtol
+        close = np.isclose(right, left, rtol=rtol, atol=atol, equal_nan=True)
+        off = np.where(close, -1, np.nan_to_num(np.abs(right - left), nan=np.inf))
     if close.all():
         return None
-    where = tuple(int(axis[0]) for axis in np.nonzero(~np.atleast_1d(close)))
+    where = tuple(int(place) for place in np.unravel_index(off.argmax(), off.shape))
     at = "" if expected.ndim == 0 else f"at [{', '.join(map(str, where))}], "
     count = "" if expected.ndim == 0 else f"{int((~close).sum())} of {close.size} entries differ"
-    flat_expected, flat_got = np.atleast_1d(expected)[where], np.atleast_1d(got)[where]
-    return Difference(f"{at}{_number(flat_expected)}", _number(flat_got), count)
+    return Difference(f"{at}{_number(np.atleast_1d(expected)[where])}", _number(np.atleast_1d(got)[where]), count)
 
 
 def equal(expected, got, rtol: float = RTOL) -> Difference | None:

@@ -110,6 +110,22 @@ def bigram_logprobs__sum_not_smoothed(docs, V, k):
 
 
 @BIGRAM_LOGPROBS.misconception(
+    "k is added below the line once, not once for each id",
+    fails=BIGRAM_LOGPROBS.all_but(),
+    hints=(
+        "Your rows sum to more than 1, after exp.",
+        "Every one of the V counts of a row was raised by k, so the sum of the row is larger by k times V, not by k.",
+        "Read the equation of the bigram model: k stands inside of the sum below the line.",
+    ),
+)
+def bigram_logprobs__k_once(docs, V, k):
+    counts = torch.zeros(V, V)
+    for ids in docs:
+        counts += torch.bincount(V * ids[:-1] + ids[1:], minlength=V * V).view(V, V)
+    return torch.log((counts + k) / (counts.sum(dim=1, keepdim=True) + k))
+
+
+@BIGRAM_LOGPROBS.misconception(
     "Pairs are counted across documents",
     fails=("bigram_logprobs_several", "bigram_logprobs_short", "bigram_logprobs_untouched"),
     hints=(
@@ -528,7 +544,7 @@ def sequence_logprob__likeliest(logits, ids):
     "The mean is returned, not the sum",
     fails=SEQUENCE_LOGPROB.all_but("two"),
     hints=(
-        "Your result is too small by a factor: the number of predicted ids.",
+        "Your result is too near to zero by a factor: the number of predicted ids.",
         "The log probability of a sequence is the sum over its ids. The mean is what perplexity is made of.",
         "Read the equation of the sequence's log probability.",
     ),
@@ -773,6 +789,21 @@ def tie__one_memory(model):
 
 
 @TIE.misconception(
+    "Two parameters share one memory, and only the embedding's is trained",
+    fails=("tie_descent", "tie_levelled", "tie_from_output"),
+    hints=(
+        "Your list is right, and a change of one end is seen at the other; but what the output layer asks for is lost.",
+        "Assigning .data shares the numbers, not the parameter. The output layer has a parameter and a gradient of its "
+        "own still, and your optimizer does not hold it.",
+        "Read what the task says: one and the same parameter serves both layers, in the gradient, too.",
+    ),
+)
+def tie__one_memory_left_out(model):
+    model.output.weight.data = model.embedding.weight.data
+    return [parameter for name, parameter in model.named_parameters() if name != "output.weight"]
+
+
+@TIE.misconception(
     "The matrix is transposed",
     fails=TIE.all_but(),
     hints=(
@@ -1001,6 +1032,48 @@ def next_token_probs__crossing_dropped(logits, temperature=1.0, top_k=None, top_
     if top_p is not None:
         p = torch.where(p.cumsum(0) <= top_p, p, 0)
         p = p / p.sum()
+    return torch.zeros_like(p).scatter(0, order, p)
+
+
+@NEXT_TOKEN_PROBS.misconception(
+    "The id that crosses p is dropped, unless it is the first",
+    fails=NEXT_TOKEN_PROBS.all_but("temperature", "top_k"),
+    hints=(
+        "top p keeps one id too few, but for a single sure one.",
+        "You keep ids while their sum, they themselves included, is at most p, and the first in any case. The one that "
+        "carries the sum over p stays as well, whichever it is; then the first needs no rule of its own.",
+        "Read the equation of top p: the sum runs over the ids *before* m.",
+    ),
+)
+def next_token_probs__first_kept(logits, temperature=1.0, top_k=None, top_p=None):
+    p, order = torch.softmax(logits / temperature, dim=0).sort(descending=True)
+    if top_k is not None:
+        p = torch.where(torch.arange(len(p)) < top_k, p, 0)
+        p = p / p.sum()
+    if top_p is not None:
+        keep = p.cumsum(0) <= top_p
+        keep[0] = True
+        p = torch.where(keep, p, 0)
+        p = p / p.sum()
+    return torch.zeros_like(p).scatter(0, order, p)
+
+
+@NEXT_TOKEN_PROBS.misconception(
+    "What top p leaves is not renormalised",
+    fails=NEXT_TOKEN_PROBS.all_but("temperature", "top_k"),
+    hints=(
+        "After top k your probabilities sum to 1, after top p to less.",
+        "The right ids stay, but after the second cut with their old probabilities. Divide by their sum once more.",
+        "Read what the task says about the sum.",
+    ),
+)
+def next_token_probs__renormalised_once(logits, temperature=1.0, top_k=None, top_p=None):
+    p, order = torch.softmax(logits / temperature, dim=0).sort(descending=True)
+    if top_k is not None:
+        p = torch.where(torch.arange(len(p)) < top_k, p, 0)
+        p = p / p.sum()
+    if top_p is not None:
+        p = torch.where(p.cumsum(0) - p < top_p, p, 0)
     return torch.zeros_like(p).scatter(0, order, p)
 
 
@@ -1268,7 +1341,7 @@ def sample_sequence__one_u(step, h, bos, n, u):
 
 
 @SAMPLE_SEQUENCE.misconception(
-    "The sum must reach u, not exceed it",
+    "≥ is used where > is asked for",
     fails=("sample_sequence_edges",),
     hints=(
         "All is right unless u lies exactly on the edge between two ids; with u = 0 you draw the impossible.",
@@ -1372,6 +1445,40 @@ def sample_sequence__inputs_returned(step, h, bos, n, u):
         ids.append(w)
         p, h = step(w, h)
         w = int((p.cumsum(0)[:-1] <= u[t]).sum())
+    return torch.tensor(ids)
+
+
+@SAMPLE_SEQUENCE.misconception(
+    "The start symbol is counted as the first of the n ids, so one draw is missing",
+    fails=SAMPLE_SEQUENCE.all_but(),
+    hints=(
+        "Your first id is the start symbol, all others come one place too late, and step is called n - 1 times.",
+        "bos is given, not drawn. Draw n ids, and return those alone.",
+        "Read what the task says about what is returned.",
+    ),
+)
+def sample_sequence__one_draw_missing(step, h, bos, n, u):
+    ids = [bos]
+    for t in range(n - 1):
+        p, h = step(ids[-1], h)
+        ids.append(int((p.cumsum(0)[:-1] <= u[t]).sum()))
+    return torch.tensor(ids)
+
+
+@SAMPLE_SEQUENCE.misconception(
+    "The start symbol is counted as the first of the n ids, and the first random number is not used",
+    fails=SAMPLE_SEQUENCE.all_but(),
+    hints=(
+        "Your first id is the start symbol, and step is called n - 1 times.",
+        "bos is given, not drawn: u[0] decides what comes after it. Draw n ids, and return those alone.",
+        "Read what the task says about u, and about what is returned.",
+    ),
+)
+def sample_sequence__first_u_unused(step, h, bos, n, u):
+    ids = [bos]
+    for t in range(1, n):
+        p, h = step(ids[-1], h)
+        ids.append(int((p.cumsum(0)[:-1] <= u[t]).sum()))
     return torch.tensor(ids)
 
 

@@ -31,7 +31,7 @@ STACK = Exercise(
 
 @STACK.misconception(
     "Every layer reads x",
-    fails=STACK.all_but(),
+    fails=STACK.all_but("one"),
     hints=(
         "With one layer you are right; with more, what the lower layers compute is thrown away.",
         "Each turn of the loop gives x to the layer. Then the layers stand side by side, not on top of each other.",
@@ -46,7 +46,7 @@ def stack__all_read_x(layers, x):
 
 @STACK.misconception(
     "All layers share the weights of the first",
-    fails=STACK.all_but(),
+    fails=STACK.all_but("one"),
     hints=(
         "With one layer you are right; with more, the parameters of the upper layers make no difference.",
         "Weights are shared along time, not along depth: each layer has its own.",
@@ -63,7 +63,7 @@ def stack__shared_weights(layers, x):
 
 @STACK.misconception(
     "Only the last state is passed on",
-    fails=STACK.all_but(),
+    fails=STACK.all_but("one_step"),
     hints=(
         "Your output has one step instead of T.",
         "The last state was cut out of what a layer returns. The layer above reads a sequence: all states.",
@@ -79,7 +79,7 @@ def stack__last_step_only(layers, x):
 
 @STACK.misconception(
     "The last state is repeated as the input of the next layer",
-    fails=STACK.all_but("one"),
+    fails=STACK.all_but("one", "one_step"),
     hints=(
         "With one layer you are right; with more, the upper layers read the same vector at every step.",
         "The last state of a layer was spread over all steps: the first word then sees the last one.",
@@ -95,7 +95,7 @@ def stack__last_step_repeated(layers, x):
 
 @STACK.misconception(
     "Only the first layer is run",
-    fails=STACK.all_but(),
+    fails=STACK.all_but("one"),
     hints=(
         "With one layer you are right; with more, the output is that of the first.",
         "The function returns before the loop has ended.",
@@ -109,7 +109,7 @@ def stack__first_layer_only(layers, x):
 
 @STACK.misconception(
     "The layers are taken from the top down",
-    fails=STACK.all_but(),
+    fails=STACK.all_but("one"),
     hints=(
         "With one layer you are right; with more, x goes into the wrong end.",
         "The list was turned round. Its first entry is the lowest layer, which reads x.",
@@ -125,7 +125,7 @@ def stack__top_down(layers, x):
 
 @STACK.misconception(
     "A layer starts from the last state of the layer below",
-    fails=STACK.all_but(),
+    fails=STACK.all_but("one"),
     hints=(
         "With one layer you are right; with more, the first step of an upper layer already knows the end of the text.",
         "The last state below was handed on as h0. Each layer has a memory of its own, and it starts empty.",
@@ -158,7 +158,7 @@ def stack__residual(layers, x):
 
 @STACK.misconception(
     "The states of all layers are returned side by side",
-    fails=STACK.all_but(),
+    fails=STACK.all_but("one"),
     hints=(
         "With one layer you are right; with more, your output is too wide.",
         "All layers were collected. The lower ones are heard through the top one.",
@@ -171,6 +171,40 @@ def stack__all_layers(layers, x):
         h = rnn_forward(h, h.new_zeros(len(h), len(params.b)), params)
         collected.append(h)
     return torch.cat(collected, dim=-1)
+
+
+@STACK.misconception(
+    "The states of all layers are returned in a list",
+    fails=STACK.all_but(),
+    hints=(
+        "You return a list with an entry for each layer; one tensor is asked for.",
+        "All layers were collected. The lower ones are heard through the top one: return its states alone.",
+        "Read what the task says about the result: the states of the top layer.",
+    ),
+)
+def stack__list_of_layers(layers, x):
+    h, collected = x, []
+    for params in layers:
+        h = rnn_forward(h, h.new_zeros(len(h), len(params.b)), params)
+        collected.append(h)
+    return collected
+
+
+@STACK.misconception(
+    "The first state has torch's default number type",
+    fails=("stack_dtype",),
+    hints=(
+        "Your states are right, but only where x has the number type that torch takes by default.",
+        "torch.zeros(B, H) makes float32 unless told otherwise, and x may be float64: the two do not multiply. "
+        "x.new_zeros(B, H) takes the number type of x.",
+        "Read what the task says about the dtype of the result.",
+    ),
+)
+def stack__default_dtype(layers, x):
+    h = x
+    for params in layers:
+        h = rnn_forward(h, torch.zeros(len(h), len(params.b)), params)
+    return h
 
 
 @STACK.misconception(
@@ -191,7 +225,7 @@ def stack__last_state(layers, x):
 
 @STACK.misconception(
     "Batch and time are exchanged",
-    fails=STACK.all_but(),
+    fails=STACK.all_but("one_step"),
     hints=(
         "Your network runs along the rows of the batch instead of along time.",
         "x is batch first here, as rnn_forward takes it: it needs no transposing.",
@@ -325,7 +359,7 @@ def birnn__pads_kept(x, lengths, f, b):
     "The two states are added",
     fails=BIRNN.all_but(),
     hints=(
-        "Your output is as wide as one direction.",
+        "Side by side, not added: the two widths may even differ.",
         "Added up, nobody can tell any more what came from the left and what from the right. Put them side by side.",
         "Read the equation: what does the sign between the two states mean?",
     ),
@@ -425,6 +459,63 @@ def birnn__reads_forward_states(x, lengths, f, b):
     return torch.cat([h_f, h_b], dim=-1) * real[..., None]
 
 
+@BIRNN.misconception(
+    "The first states have torch's default number type",
+    fails=("birnn_dtype",),
+    hints=(
+        "Your states are right, but only where x has the number type that torch takes by default.",
+        "torch.zeros(B, H) makes float32 unless told otherwise, and x may be float64: the two do not multiply. "
+        "x.new_zeros(B, H) takes the number type of x.",
+        "Read what the task says about the dtype of the result.",
+    ),
+)
+def birnn__default_dtype(x, lengths, f, b):
+    t, n, row = torch.arange(x.shape[1]), lengths[:, None], torch.arange(len(x))[:, None]
+    real = t < n
+    turned = torch.where(real, n - 1 - t, t)
+    h_f = rnn_forward(x, torch.zeros(len(x), len(f.b)), f)
+    h_b = rnn_forward(x[row, turned], torch.zeros(len(x), len(b.b)), b)[row, turned]
+    return torch.cat([h_f, h_b], dim=-1) * real[..., None]
+
+
+@BIRNN.misconception(
+    "The result is cut to the longest row",
+    fails=("birnn_all_short",),
+    hints=(
+        "All is right but for a batch whose longest row is shorter than the rectangle: there steps are missing.",
+        "The result was padded to the longest length only. It is to have as many steps as x.",
+        "Read what the task says about the shape of the result, and about lengths: perhaps none is T.",
+    ),
+)
+def birnn__cut_to_longest(x, lengths, f, b):
+    x = x[:, : int(lengths.max())]
+    t, n, row = torch.arange(x.shape[1]), lengths[:, None], torch.arange(len(x))[:, None]
+    real = t < n
+    turned = torch.where(real, n - 1 - t, t)
+    h_f = rnn_forward(x, x.new_zeros(len(x), len(f.b)), f)
+    h_b = rnn_forward(x[row, turned], x.new_zeros(len(x), len(b.b)), b)[row, turned]
+    return torch.cat([h_f, h_b], dim=-1) * real[..., None]
+
+
+@BIRNN.misconception(
+    "Each row is turned round one step too far",
+    fails=BIRNN.all_but(),
+    hints=(
+        "Your backward network reads the pad behind the last word first, and never the first word; in a full row there "
+        "is no pad, hence the error.",
+        "Steps are counted from 0: what stands at t goes to n - 1 - t, not to n - t.",
+        "Read the example in the task, second row, and count from 0.",
+    ),
+)
+def birnn__one_too_far(x, lengths, f, b):
+    t, n, row = torch.arange(x.shape[1]), lengths[:, None], torch.arange(len(x))[:, None]
+    real = t < n
+    turned = torch.where(real, n - t, t)
+    h_f = rnn_forward(x, x.new_zeros(len(x), len(f.b)), f)
+    h_b = rnn_forward(x[row, turned], x.new_zeros(len(x), len(b.b)), b)[row, turned]
+    return torch.cat([h_f, h_b], dim=-1) * real[..., None]
+
+
 # ---- 5.3 deep_birnn ----
 
 DEEP_BIRNN = Exercise(
@@ -454,6 +545,27 @@ def deep_birnn__towers(x, lengths, layers):
     for f, b in layers:
         h_f = birnn(h_f, lengths, f, b)[..., : len(f.b)]
         h_b = birnn(h_b, lengths, f, b)[..., len(f.b) :]
+    return torch.cat([h_f, h_b], dim=-1)
+
+
+@DEEP_BIRNN.misconception(
+    "Two separate towers, with the weights cut to fit",
+    fails=DEEP_BIRNN.all_but("one"),
+    hints=(
+        "With one layer you are right; above it half of each W_xh makes no difference.",
+        "Your forward layers read only the forward states below, the backward layers only the backward ones, and W_xh "
+        "was cut in two for that. Each layer is to read both directions with all of its W_xh.",
+        "Read the equation: what does birnn return, and how much of it does the next layer read?",
+    ),
+)
+def deep_birnn__towers_cut(x, lengths, layers):
+    (f, b), *upper = layers
+    h_f, h_b = birnn(x, lengths, f, b).split([len(f.b), len(b.b)], dim=-1)
+    for f, b in upper:
+        H = h_f.shape[-1]
+        f, b = f._replace(W_xh=f.W_xh[:, :H]), b._replace(W_xh=b.W_xh[:, H:])
+        h_f = birnn(h_f, lengths, f, f)[..., : len(f.b)]
+        h_b = birnn(h_b, lengths, b, b)[..., len(b.b) :]
     return torch.cat([h_f, h_b], dim=-1)
 
 
@@ -825,7 +937,7 @@ def masked_mean__pads_included(h, mask):
     "The pads are in the sum, but not counted",
     fails=MASKED_MEAN.all_but("full"),
     hints=(
-        "Rows without pads are right; the more pads, the larger your mean.",
+        "Rows without pads are right; the more pads, the further off.",
         "The divisor is right. The sum still has all T steps in it: multiply by the mask first.",
         "Read the equation: what stands above the line?",
     ),
@@ -858,6 +970,34 @@ def masked_mean__over_features(h, mask):
 )
 def masked_mean__nan(h, mask):
     return (h * mask[..., None]).sum(dim=1) / mask.sum(dim=1, keepdim=True)
+
+
+@MASKED_MEAN.misconception(
+    "Row by row, and an empty row gives NaN",
+    fails=("masked_mean_empty_row", "masked_mean_gradients"),
+    hints=(
+        "All is right but for a row without a real step: there you have NaN.",
+        "The mean of no vectors is 0/0. One such row makes the loss of the whole batch NaN.",
+        "Read the equation: what stands below the line, and why is there a 1?",
+    ),
+)
+def masked_mean__nan_row_by_row(h, mask):
+    return torch.stack([row[real].mean(dim=0) for row, real in zip(h, mask, strict=True)])
+
+
+@MASKED_MEAN.misconception(
+    "The real steps are taken to be the first ones",
+    fails=("masked_mean_anywhere",),
+    hints=(
+        "Rows with their pads at the right are right; where the real steps stand elsewhere, you take others.",
+        "The mask was only counted, and then the first n steps were taken. It also says which ones are real.",
+        "Read what the task says about mask: they need not be the first ones.",
+    ),
+)
+def masked_mean__first_steps(h, mask):
+    n = mask.sum(dim=1, keepdim=True)
+    first = torch.arange(h.shape[1]) < n
+    return (h * first[..., None]).sum(dim=1) / n.clamp(min=1)
 
 
 @MASKED_MEAN.misconception(
@@ -1394,6 +1534,24 @@ def span_f1__plain_mean(gold, predicted):
         wanted, found = set(bio_spans(right)), set(bio_spans(guess))
         hits, n_gold, n_predicted = hits + len(wanted & found), n_gold + len(wanted), n_predicted + len(found)
     return (hits / max(n_gold, 1) + hits / max(n_predicted, 1)) / 2
+
+
+@SPAN_F1.misconception(
+    "The 2 is missing",
+    fails=SPAN_F1.all_but(),
+    hints=(
+        "All your values are half of what they should be, even where everything is found.",
+        "Below the line a span that was found counts twice, once on either side. So it must above.",
+        "Read the equation of F1: what stands above the line?",
+    ),
+)
+def span_f1__no_two(gold, predicted):
+    hits = total = 0
+    for right, guess in zip(gold, predicted, strict=True):
+        wanted, found = set(bio_spans(right)), set(bio_spans(guess))
+        hits += len(wanted & found)
+        total += len(wanted) + len(found)
+    return hits / total if total else 0.0
 
 
 @SPAN_F1.misconception(

@@ -237,7 +237,7 @@ def _after_steps(rng: torch.Generator, model: nn.Module, parameters: list[Tensor
 @probe("tie", "the parameters to be trained, each of them once")
 def tie_parameters(tie, rng):
     trained = sorted(tie(_Model(rng)), key=lambda tensor: (tensor.numel(), tensor.flatten()[0].item()))
-    return {"parameters, by size": tuple(trained)}
+    return {"number of tensors": len(trained), "parameters, by size": tuple(trained)}
 
 
 @probe("tie", "the scores before training and after a few steps of gradient descent")
@@ -364,7 +364,7 @@ def sample_sequence_single(sample_sequence, rng):
 @probe("sample_sequence", "u on the very edge between two ids; what has probability 0 is never drawn")
 def sample_sequence_edges(sample_sequence, rng):
     u = torch.arange(8)[torch.randperm(8, generator=rng)] / 8
-    return {"ids": sample_sequence(lambda w, h: (torch.tensor(EDGES), h), normal(rng, 1), 3, 8, u)}
+    return {"ids": sample_sequence(lambda w, h: (torch.tensor(EDGES), h), normal(rng, 1), 2, 8, u)}
 
 
 @probe("sample_sequence", "a step that looks at the id alone")

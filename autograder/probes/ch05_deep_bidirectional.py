@@ -6,6 +6,8 @@ Pads hold random numbers: what reads them shows.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -36,6 +38,27 @@ def _tensors(*layers: RNNParams) -> tuple[Tensor, ...]:
     return tuple(tensor for params in layers for tensor in params[:3])
 
 
+def _quarters(rng: torch.Generator, *shape: int) -> Tensor:
+    """Random quarters in float32: over three steps and two linear layers all sums of products are exact."""
+    return (4 * normal(rng, *shape)).round().float() / 4
+
+
+def _float32_rnn(rng: torch.Generator, E: int, H: int) -> RNNParams:
+    """A linear layer in float32, whatever torch's default number type is."""
+    return RNNParams(_quarters(rng, H, E), _quarters(rng, H, H), _quarters(rng, H), phi=lambda a: a)
+
+
+def _with_dtype(network: Callable[..., Tensor], *arguments) -> dict:
+    """The output and its number type; a text if number types are mixed."""
+    try:
+        out = network(*arguments)
+    except RuntimeError as error:
+        if "dtype" not in str(error):
+            raise
+        return {"output": "an error: two number types were mixed", "number type": None}
+    return {"output": out, "number type": str(getattr(out, "dtype", None))}
+
+
 # ---- 5.1 stack ----
 
 
@@ -49,10 +72,19 @@ def stack_three(stack, rng):
     return {"output": stack([_rnn(rng), _rnn(rng, H, H_B), _rnn(rng, H_B, 13)], normal(rng, B, T, E))}
 
 
-@probe("stack", "one layer is chapter 1's network; one sequence, one step")
+@probe("stack", "one layer is chapter 1's network")
 def stack_one(stack, rng):
-    one = stack([_rnn(rng)], normal(rng, B, T, E))
-    return {"one layer": one, "one step": stack([_rnn(rng), _rnn(rng, H, H_B)], normal(rng, 1, 1, E))}
+    return {"output": stack([_rnn(rng)], normal(rng, B, T, E))}
+
+
+@probe("stack", "one sequence, one step")
+def stack_one_step(stack, rng):
+    return {"output": stack([_rnn(rng), _rnn(rng, H, H_B)], normal(rng, 1, 1, E))}
+
+
+@probe("stack", "the states have the number type of x, whatever torch's default is")
+def stack_dtype(stack, rng):
+    return _with_dtype(stack, [_float32_rnn(rng, 7, 5), _float32_rnn(rng, 5, 3)], _quarters(rng, 4, 3, 7))
 
 
 @probe("stack", "each layer has its own nonlinearity")
@@ -105,6 +137,12 @@ def birnn_pads(birnn, rng):
     pads = torch.arange(T) >= lengths[:, None]
     other = torch.where(pads[..., None], 3 * normal(rng, B, T, E), x)
     return {"output": birnn(x, lengths, f, b), "with other pads": birnn(other, lengths, f, b)}
+
+
+@probe("birnn", "the states have the number type of x, whatever torch's default is")
+def birnn_dtype(birnn, rng):
+    f, b = _float32_rnn(rng, 7, 5), _float32_rnn(rng, 7, 2)
+    return _with_dtype(birnn, _quarters(rng, 4, 3, 7), _lengths(rng, 3, 1, 2, 2), f, b)
 
 
 @probe("birnn", "the result is right and gradients reach x, none its pads, and the parameters of both directions")
@@ -308,59 +346,64 @@ def _outside(rng: torch.Generator) -> list[str]:
     return ["O"] * _some(rng, 1, 4)
 
 
+def _seen(bio_spans, row: list[str]) -> dict:
+    """The spans under the row of tags itself, so that a report says which row it was."""
+    return {f"spans of {' '.join(row)}": bio_spans(row)}
+
+
 @probe("bio_spans", "well-formed rows, with gaps between the spans")
 def bio_spans_well_formed(bio_spans, rng):
     row = _outside(rng)
-    for kind in _kinds(rng) + _kinds(rng):
+    for kind in _kinds(rng):
         row += _span(kind, _some(rng, 1, 4)) + _outside(rng)
-    return {"spans": bio_spans(row + _span("PER", 3) + _outside(rng))}
+    return _seen(bio_spans, row + _span("PER", 3) + _outside(rng))
 
 
 @probe("bio_spans", "a span that reaches the end of the row")
 def bio_spans_at_the_end(bio_spans, rng):
     X, Y, _ = _kinds(rng)
     row = _span(X, _some(rng, 1, 3)) + _outside(rng) + _span(Y, _some(rng, 2, 4))
-    return {"spans": bio_spans(row), "all of the row": bio_spans(_span(X, _some(rng, 2, 5)))}
+    return _seen(bio_spans, row) | _seen(bio_spans, _span(X, _some(rng, 2, 5)))
 
 
 @probe("bio_spans", "spans side by side")
 def bio_spans_side_by_side(bio_spans, rng):
     X, Y, _ = _kinds(rng)
     n, m = _some(rng, 1, 3), _some(rng, 2, 4)
-    return {"spans": bio_spans(_span(X, n) + _span(X, m) + _span(Y, n) + _outside(rng) + _span(Y, m) + ["O"])}
+    return _seen(bio_spans, _span(X, n) + _span(X, m) + _span(Y, n) + _outside(rng) + _span(Y, m) + ["O"])
 
 
 @probe("bio_spans", "an I after O, or first of all, begins a span")
 def bio_spans_no_begin(bio_spans, rng):
     X, Y, _ = _kinds(rng)
     row = [f"I-{X}"] * _some(rng, 2, 3) + _outside(rng) + [f"I-{X}"] * _some(rng, 1, 3) + ["O"]
-    return {"spans": bio_spans(row + _span(Y, 2) + _outside(rng) + [f"I-{Y}"] * _some(rng, 2, 3) + ["O"])}
+    return _seen(bio_spans, row + _span(Y, 2) + _outside(rng) + [f"I-{Y}"] * _some(rng, 2, 3) + ["O"])
 
 
 @probe("bio_spans", "an I of another type begins a span")
 def bio_spans_other_type(bio_spans, rng):
     X, Y, Z = _kinds(rng)
     row = _outside(rng) + _span(X, _some(rng, 1, 3)) + [f"I-{Y}"] * _some(rng, 2, 3) + [f"I-{Z}"] + ["O"]
-    return {"spans": bio_spans(row)}
+    return _seen(bio_spans, row)
 
 
 @probe("bio_spans", "plain B and I")
 def bio_spans_plain(bio_spans, rng):
     row = _outside(rng) + ["B"] + ["I"] * _some(rng, 1, 3) + _outside(rng) + ["B"] + ["O"]
-    return {"spans": bio_spans(row)}
+    return _seen(bio_spans, row)
 
 
 @probe("bio_spans", "rows without spans, and an empty one; the tags are as they were after the call")
 def bio_spans_nothing(bio_spans, rng):
     tags = ["O", *_span(_kinds(rng)[0], _some(rng, 2, 4)), "O"]
-    found = {"of no words": bio_spans([]), "of O alone": bio_spans(_outside(rng)), "spans": bio_spans(tags)}
+    found = {"spans of no words": bio_spans([])} | _seen(bio_spans, _outside(rng)) | _seen(bio_spans, tags)
     return found | {"tags after": list(tags)}
 
 
 @probe("bio_spans", "rows of one word", weight=0)
 def bio_spans_one_word(bio_spans, rng):
     X = _kinds(rng)[0]
-    return {"B": bio_spans([f"B-{X}"]), "I": bio_spans([f"I-{X}"])}
+    return _seen(bio_spans, [f"B-{X}"]) | _seen(bio_spans, [f"I-{X}"])
 
 
 # ---- 5.7 span_f1 ----

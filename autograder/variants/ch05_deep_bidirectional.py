@@ -25,7 +25,7 @@ from unrolled.spans import bio_spans
 
 @STACK.variant
 def stack__step_by_step(layers, x):
-    hs = [torch.zeros(x.shape[0], p.W_hh.shape[0]) for p in layers]
+    hs = [x.new_zeros(x.shape[0], p.W_hh.shape[0]) for p in layers]
     top = []
     for t in range(x.shape[1]):
         below = x[:, t]
@@ -42,7 +42,7 @@ def stack__recursive(layers, x):
         if n == 0:
             return x
         params = layers[n - 1]
-        return rnn_forward(read(n - 1), torch.zeros(x.shape[0], params.b.shape[0]), params)
+        return rnn_forward(read(n - 1), torch.zeros(x.shape[0], params.b.shape[0], dtype=x.dtype), params)
 
     return read(len(layers))
 
@@ -70,8 +70,8 @@ def birnn__row_by_row(x, lengths, f, b):
     out = []
     for row, n in zip(x, lengths.tolist(), strict=True):
         words = row[None, :n]
-        h_f = rnn_forward(words, torch.zeros(1, len(f.b)), f)
-        h_b = rnn_forward(words.flip(1), torch.zeros(1, len(b.b)), b).flip(1)
+        h_f = rnn_forward(words, x.new_zeros(1, len(f.b)), f)
+        h_b = rnn_forward(words.flip(1), x.new_zeros(1, len(b.b)), b).flip(1)
         both = torch.cat([h_f, h_b], dim=2)[0]
         out.append(F.pad(both, (0, 0, 0, x.shape[1] - n)))
     return torch.stack(out)
@@ -155,10 +155,10 @@ def deep_birnn__without_birnn(x, lengths, layers):
     for row, n in zip(x, lengths.tolist(), strict=True):
         h = row[None, :n]
         for f, b in layers:
-            forward = rnn_forward(h, torch.zeros(1, len(f.b)), f)
-            backward = rnn_forward(h.flip(1), torch.zeros(1, len(b.b)), b)
+            forward = rnn_forward(h, x.new_zeros(1, len(f.b)), f)
+            backward = rnn_forward(h.flip(1), x.new_zeros(1, len(b.b)), b)
             h = torch.cat([forward, backward.flip(1)], dim=2)
-        rows.append(torch.cat([h[0], torch.zeros(x.shape[1] - n, h.shape[2])]))
+        rows.append(torch.cat([h[0], x.new_zeros(x.shape[1] - n, h.shape[2])]))
     return torch.stack(rows)
 
 

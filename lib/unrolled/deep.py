@@ -20,8 +20,8 @@ def stack(layers: list[RNNParams], x: Tensor) -> Tensor:
         x: (B, T, E) inputs, all rows of full length.
 
     Returns:
-        (B, T, H) the states of the top layer at every step. Gradients reach x and the parameters
-        of all layers; none of them is changed.
+        (B, T, H) the states of the top layer at every step, of the same dtype as x. Gradients reach
+        x and the parameters of all layers; none of them is changed.
 
     Built in chapter 5.
 
@@ -55,8 +55,8 @@ def birnn(x: Tensor, lengths: Tensor, f: RNNParams, b: RNNParams) -> Tensor:
 
     Returns:
         (B, T, H_f + H_b): at every real step what f knows after reading up to it, then what b
-        knows after reading back to it; at the pads zeros. Gradients reach x and the parameters;
-        nothing is changed.
+        knows after reading back to it; at the pads zeros. Of the same dtype as x. Gradients reach x
+        and the parameters; nothing is changed.
 
     Built in chapter 5.
 
@@ -80,7 +80,7 @@ def birnn(x: Tensor, lengths: Tensor, f: RNNParams, b: RNNParams) -> Tensor:
 def deep_birnn(x: Tensor, lengths: Tensor, layers: list[tuple[RNNParams, RNNParams]]) -> Tensor:
     r"""A deep bidirectional network: each layer reads both directions of the layer below.
 
-    $$ h^{(l)} = \mathrm{birnn}(h^{(l-1)}), \qquad
+    $$ h^{(l)} = \mathrm{birnn}^{(l)}(h^{(l-1)}), \qquad
        h^{(0)} = x, \quad l = 1, \dots, L $$ (eq-deep-birnn)
 
     Args:

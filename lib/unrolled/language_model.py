@@ -46,7 +46,7 @@ def lm_windows(docs: list[Tensor], T: int) -> tuple[Tensor, Tensor]:
     window begins with the last target of this one: inputs do not overlap, and no id is skipped.
 
     Args:
-        docs: documents, each a 1-D tensor of at least one id.
+        docs: documents, each a 1-D tensor of at least one id; at least one of them has more than T.
         T: length of a window.
 
     Returns:

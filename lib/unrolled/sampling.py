@@ -63,7 +63,8 @@ def sample_sequence(step, h, bos: int, n: int, u: Tensor) -> Tensor:
         bos: the id of the start symbol, the first input.
         n: how many ids to draw.
         u: (n,) random numbers in [0, 1); u[t] decides draw t. The id drawn is the first whose
-            cumulative probability, ids in their order from 0, is greater than u[t].
+            cumulative probability, ids in their order from 0, is greater than u[t]. If rounding
+            leaves even the last sum at u[t] or below, it is the last id (this is not checked).
 
     Returns:
         (n,) int64, the ids that were drawn; bos is not among them.

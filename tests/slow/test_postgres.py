@@ -1,4 +1,4 @@
-"""The gradebook on a PostgreSQL server that this test starts and ends: the same rows as with SQLite, and after kills."""
+"""The gradebook on a PostgreSQL server that this test starts and ends: the rows of SQLite, also after kills."""
 
 import glob
 import os
