@@ -62,7 +62,7 @@ lint: setup  ## ruff on code and on the chapter sources
 	  | $(BIN)/ruff check --quiet --select E,F,W,B --ignore E402,F401,B018,B905,E501 --stdin-filename $$source.py - || exit 1; done
 
 unit: setup  ## the fast tests
-	$(BIN)/python -m pytest tests/lib tests/autograder --doctest-modules lib -W error
+	$(BIN)/python -m pytest -n auto -rs tests/lib tests/autograder --doctest-modules lib -W error
 
 nbval: setup  ## run the student editions and compare their outputs
 	$(BIN)/python -m pytest --nbval --nbval-sanitize-with tests/nbval.cfg chapters -W ignore

@@ -238,15 +238,25 @@ def deep_birnn_one_direction(deep_birnn, rng):
 # ---- 5.4 bi_summary ----
 
 
+def _within(bi_summary, out: Tensor, lengths: Tensor) -> Tensor | str:
+    """The summary, or a text if it looks for a step behind the last: torch raises one of two errors then."""
+    try:
+        return bi_summary(out, lengths)
+    except (IndexError, RuntimeError) as error:
+        if "out of bounds" not in str(error):
+            raise
+        return "an error: there is no such step"
+
+
 @probe("bi_summary", "rows of different lengths")
 def bi_summary_lengths(bi_summary, rng):
-    return {"summary": bi_summary(normal(rng, B, T, 2 * H), _lengths(rng, 9, 1, 4, 7, 2))}
+    return {"summary": _within(bi_summary, normal(rng, B, T, 2 * H), _lengths(rng, 9, 1, 4, 7, 2))}
 
 
 @probe("bi_summary", "rows of full length; one row alone")
 def bi_summary_full(bi_summary, rng):
-    full = bi_summary(normal(rng, B, T, 2 * H), torch.full((B,), T))
-    return {"full": full, "alone": bi_summary(normal(rng, 1, T, 2 * H), torch.tensor([T]))}
+    full = _within(bi_summary, normal(rng, B, T, 2 * H), torch.full((B,), T))
+    return {"full": full, "alone": _within(bi_summary, normal(rng, 1, T, 2 * H), torch.tensor([T]))}
 
 
 @probe("bi_summary", "no row is as long as the batch is wide")

@@ -140,7 +140,7 @@ def _names(verse: list[str], common: set[str]) -> list[str]:
     """
     tags: list[str] = []
     for word, before in zip(verse, [".", *verse], strict=False):
-        begins = before in ".?!:\""
+        begins = before in '.?!:"'
         name = word[0].isupper() and word not in ("I", "O") and not (begins and word.lower() in common)
         tags.append("O" if not name else "I" if tags and tags[-1] != "O" else "B")
     return tags

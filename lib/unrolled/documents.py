@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
-from tqdm import tqdm
 
 from unrolled.data import SPLIT, verses
 from unrolled.losses import cross_entropy
+from unrolled.progress import with_progress
 from unrolled.text import Vocabulary, pad_batch, words
 
 BOS = 0  # the start symbol has the id of the pad: it is read, never predicted
@@ -122,7 +122,7 @@ def learn(
     optimizer = torch.optim.Adam(model.parameters(), lr=lr)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.02, total_iters=steps)
     wanted, seen, spent, queue = {max(1, steps >> k) for k in range(looks)}, [], 0.0, []
-    for step in tqdm(range(1, steps + 1), unit="step", disable=None, leave=False):
+    for step in with_progress(range(1, steps + 1)):
         queue = queue or batches(documents, size, generator)
         start = time.process_time()
         loss = batch_loss(model, queue.pop())

@@ -186,9 +186,7 @@ def shares(values: np.ndarray, row_labels: Sequence[str], column_labels: Sequenc
     return ax
 
 
-def dots(
-    runs: Mapping[str, Sequence[float]], colours: Mapping[str, str] | None = None, ax: Axes | None = None
-) -> Axes:
+def dots(runs: Mapping[str, Sequence[float]], colours: Mapping[str, str] | None = None, ax: Axes | None = None) -> Axes:
     """One row for each name: a dot for every run and a bar at their mean; the first name stands on top."""
     ax = _axes(ax)
     for place, (name, values) in enumerate(runs.items()):

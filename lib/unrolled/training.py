@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 
 import torch
 from torch import Tensor, nn
-from tqdm import tqdm
+
+from unrolled.progress import Progress
 
 
 def minibatches(n: int, size: int, generator: torch.Generator) -> list[Tensor]:
@@ -52,13 +53,15 @@ def train(
     optimizer = torch.optim.Adam(parameters, lr=lr)
     generator = torch.Generator().manual_seed(seed)
     losses = []
-    for _ in tqdm(range(epochs), unit="epoch", disable=None, leave=False):  # disable=None: silent without a terminal
-        for rows in minibatches(n, size, generator):
-            value = loss(rows)
-            optimizer.zero_grad()
-            value.backward()
-            nn.utils.clip_grad_norm_(parameters, clip)
-            optimizer.step()
-            losses.append(value.item())
-        each_epoch()
+    with Progress(epochs * -(-n // size)) as progress:
+        for _ in range(epochs):
+            for rows in minibatches(n, size, generator):
+                value = loss(rows)
+                optimizer.zero_grad()
+                value.backward()
+                nn.utils.clip_grad_norm_(parameters, clip)
+                optimizer.step()
+                losses.append(value.item())
+                progress.step()
+            each_epoch()
     return losses

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
+from unrolled.progress import with_progress
 from unrolled.text import Vocabulary
 from unrolled.word2vec import sgns_loss
 
@@ -56,7 +56,7 @@ def learn_vectors(
     E_in = torch.empty(V, E).uniform_(-0.5 / E, 0.5 / E, generator=generator).requires_grad_()
     E_out = torch.zeros(V, E, requires_grad=True)
     optimizer = torch.optim.Adam([E_in, E_out], lr=1e-2)
-    for _ in tqdm(range(steps), unit="step", disable=None, leave=False):
+    for _ in with_progress(range(steps)):
         rows = torch.randint(0, len(c), (size,), generator=generator)
         neg = torch.multinomial(counts**0.75, size * K, replacement=True, generator=generator).view(size, K)
         value = loss(c[rows], o[rows], neg, E_in, E_out)

@@ -26,6 +26,7 @@ def style():
         plotting.begin(seed=0)
         yield
     plt.close("all")
+    torch.set_printoptions(profile="default")
 
 
 def test_begin_fixes_all_random_numbers():

@@ -193,7 +193,7 @@ def start(folder: Path) -> subprocess.Popen:
 
 
 def wait_for_verdicts(folder: Path, count: int) -> None:
-    for _ in range(1200):
+    for _ in range(6000):
         log = folder / "verdicts.log"
         if log.exists() and log.read_bytes().count(b'"recorded"') >= count:
             return
@@ -258,6 +258,6 @@ def test_whatever_is_killed_nothing_is_lost(undisturbed, tmp_path, victim):
 
 def test_nothing_is_left_behind(undisturbed):
     me = psutil.Process()
-    assert [c for c in me.children(recursive=True) if "autograder.answer" in " ".join(c.cmdline())][1:] == []
+    assert [c for c in me.children(recursive=True) if "autograder.answer" in _words(c)][1:] == []
     views = re.findall(r"unrolled-view-\S+", Path("/proc/self/mounts").read_text())
     assert views == []
