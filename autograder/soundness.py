@@ -38,7 +38,7 @@ class Soundness:
 
     exercise: Exercise
     right: dict[str, Verdict] = field(default_factory=dict)  # name of the function -> verdict
-    known: dict[str, Verdict] = field(default_factory=dict)  # id of the mistake -> verdict
+    known: dict[str, Verdict] = field(default_factory=dict)  # name of the wrong function -> verdict
     mutants: int = 0
     caught: int = 0
     survivors: list[str] = field(default_factory=list)
@@ -50,7 +50,8 @@ class Soundness:
     @property
     def mistakes_unnamed(self) -> list[str]:
         """Known mistakes that are not named as themselves, or lose nothing, with what they were taken for."""
-        return [f"{name} taken for {v.label}" for name, v in self.known.items() if v.full or v.detail != name]
+        wrong = ((name, v) for name, v in self.known.items() if v.full or v.detail != name.split("__")[1])
+        return [f"{name} taken for {verdict.label}" for name, verdict in wrong]
 
     @property
     def sound(self) -> bool:
@@ -71,7 +72,7 @@ def soundness(exercise: Exercise) -> Soundness:
     for variant in (*exercise.references, *exercise.variants, *conventions):
         found.right[variant.__name__] = judge_functions(exercise, exercise.with_one(variant))
     for known in exercise.misconceptions:
-        found.known[known.id] = judge_functions(exercise, exercise.with_one(known.implementation))
+        found.known[known.implementation.__name__] = judge_functions(exercise, exercise.with_one(known.implementation))
     for description, function in mutants(exercise):
         found.mutants += 1
         verdict = _judge_in_time(exercise, function)

@@ -42,7 +42,7 @@ def section(proof: Soundness) -> str:
         f"| answer | {' | '.join(columns)} | verdict |",
         f"|---|{'---|' * len(columns)}---|",
     ]
-    titles = {known.id: known.title for known in exercise.misconceptions}
+    titles = {known.implementation.__name__: known.title for known in exercise.misconceptions}
     for name, verdict in proof.right.items():
         lines.append(_row(f"`{name}`", verdict, "right" if verdict.full else verdict.label))
     for name, verdict in proof.known.items():
