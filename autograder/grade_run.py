@@ -12,7 +12,6 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 from tqdm import tqdm
-from traitlets.config import Config
 
 from autograder.cluster import connect, judge_all
 from autograder.course_directory import (
@@ -153,10 +152,10 @@ def _verdicts_of(graded: NotebookNode) -> dict[str, Verdict]:
     return {name: from_data(data) for name, data in kept.items()}
 
 
-def write_feedback(folder: Path, chapter: str, only: str | None, config: Config | None = None) -> list[str]:
-    """The pages of all graded submissions once more, with what was graded by hand meanwhile."""
+def write_feedback(folder: Path, chapter: str, only: str | None = None) -> list[str]:
+    """The pages of all graded submissions once more, with what was graded by hand meanwhile; whose they are."""
     require_course(folder)
-    config = config or load_config(folder)
+    config = load_config(folder)
     hints, name = Judge(config=config).hints, released_notebook(folder, chapter).name
     paths = sorted((folder / "autograded").glob(f"*/{chapter}/{name}"))
     written = []

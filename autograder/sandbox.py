@@ -92,8 +92,9 @@ def enter(walls: Walls, tell_pid) -> None:
 
 
 def die_with_parent() -> None:
-    """Be killed when the process that forked this one ends, however it ends."""
-    _libc().prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    """Be killed when the process that forked this one ends, however it ends. Only Linux has such a call."""
+    if sys.platform == "linux":
+        _libc().prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def _map_ids(uid: int, gid: int) -> None:

@@ -96,7 +96,7 @@ def test_points_by_hand_survive_and_reach_the_page(course):
     GradeRun(course, CHAPTER.name, everything=True).start()
     row = next(row for row in rows(course) if row[3] == explain and len(row) > 6)
     assert row[4:8] == (None, 2.5, None, True)  # kept, and marked for another look, as nbgrader does
-    write_feedback(course, CHAPTER.name, None)
+    write_feedback(course, CHAPTER.name)
     page = (course / "feedback" / "ada" / CHAPTER.name / "recurrence.html").read_text("utf8")
     assert "2.5 of 3 points" in page and "Nearly: &lt;b&gt;which&lt;/b&gt; state?" in page
     assert "<script" not in page.lower()
