@@ -25,10 +25,10 @@ from autograder.course import Chapter, chapters
 from autograder.exercise import CourseError
 from autograder.intake import Refused, Unreadable, read_file
 from autograder.nbgrader_plugins import SECRET
+from autograder.record import TIMESTAMP
 from autograder.show import CLAIM
 
 LOCK = ".judge-lock"
-TIMESTAMP = "timestamp.txt"
 MAX_ID = 128  # characters of a student's name in nbgrader's gradebook
 CONFIG = """\
 # The configuration of this course directory. The judge of Unrolled grades; everything else is nbgrader's own.

@@ -10,7 +10,6 @@ from itertools import chain, islice
 from pathlib import Path
 
 import nbformat
-from nbformat import NotebookNode
 from tqdm import tqdm
 
 from autograder.cluster import connect, judge_all
@@ -114,19 +113,16 @@ class GradeRun:
                 self.bar.update()
                 continue
             key = regrade_key(notebook, self.chapter)
-            before = self._graded_before(name) if recorded.get((name, self.chapter)) == key else None
-            if before is not None and not self.everything and not self.exercise:
+            graded = self.folder / "autograded" / name / self.chapter / self.released_path.name
+            done = recorded.get((name, self.chapter)) == key and graded.exists()
+            if done and not self.everything and not self.exercise:
                 self.bar.update()
                 continue
-            kept = _verdicts_of(before) if before is not None and self.exercise else {}
+            kept = _verdicts_of(graded) if done and self.exercise else {}
             kept.pop(self.exercise, None)
             self.taken[name] = notebook, key, kept, timestamp_of(handed_in)
             asked = questions_for(notebook, self.chapter, secret_seeds(secret, name, notebook))
             yield name, asked.without(kept)
-
-    def _graded_before(self, name: str) -> NotebookNode | None:
-        path = self.folder / "autograded" / name / self.chapter / self.released_path.name
-        return nbformat.read(path, as_version=4) if path.exists() else None
 
     def _record(self, name: str, judged: list[Verdict]) -> None:
         """Verdicts to the log, marks to the gradebook, the page for the student; only then is it noted as recorded."""
@@ -147,8 +143,8 @@ class GradeRun:
         self.bar.update()
 
 
-def _verdicts_of(graded: NotebookNode) -> dict[str, Verdict]:
-    kept = graded.metadata.get("unrolled", {}).get("verdicts", {})
+def _verdicts_of(graded: Path) -> dict[str, Verdict]:
+    kept = nbformat.read(graded, as_version=4).metadata.get("unrolled", {}).get("verdicts", {})
     return {name: from_data(data) for name, data in kept.items()}
 
 
