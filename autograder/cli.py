@@ -6,11 +6,14 @@ import argparse
 import json
 import os
 import sys
+import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
 from autograder.concepts import PARTS
 from autograder.exercise import CourseError
+
+HONEST = 40  # submissions, where a number is needed and none is given
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -60,6 +63,9 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--student", help="only this student")
     sub = command("grade-demo", _grade_demo, "Grade a made-up class and compare with the expected marks.")
     sub.add_argument("chapter", nargs="?", default="01_recurrence", metavar="CHAPTER")
+    sub.add_argument("--students", type=_count, metavar="N", help="N honest submissions instead of one of each kind")
+    sub.add_argument("--watch", action="store_true", help="watch the memory, and look for what is left behind")
+    sub.add_argument("--against-nbgrader", action="store_true", help="let stock nbgrader grade the same class too")
     sub.add_argument("--keep", type=Path, metavar="DIR", help="keep the course directory here")
     command("audit", _audit, "Verify the verdict log of the course directory you are in, and print it.")
     sub = command("soundness", _soundness, "Prove the judge on right variants, known mistakes and mutants.")
@@ -76,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of workers; give 1 or more")
+        raise argparse.ArgumentTypeError(f"{text} is not a number; give 1 or more")
     return int(text)
 
 
@@ -198,14 +204,51 @@ def _feedback(options) -> int:
 
 
 def _grade_demo(options) -> int:
+    from autograder.course import chapter
+    from autograder.demo import compared, make_demo
+
+    one = chapter(options.chapter)
+    count = options.students or (HONEST if options.against_nbgrader else None)
+    with tempfile.TemporaryDirectory(prefix="grade-demo-") as temporary:
+        folder = options.keep or Path(temporary) / "course"
+        made = make_demo(one, folder, count)
+        marks, good = _graded_and_watched(folder, one.name) if options.watch else (_graded(folder, one.name), True)
+        rows = compared(made, marks)
+        wrong = [row for row in rows if not row.agrees]
+        _print_demo(wrong if count else rows)
+        print(f"{len(made)} submissions, {len(rows)} marks, {len(wrong)} differ from what was expected.")
+        if options.against_nbgrader:
+            good &= _agrees_with_nbgrader(one, made, rows, Path(temporary) / "stock")
+    return 0 if good and not wrong else 1
+
+
+def _graded(folder: Path, name: str) -> list:
+    from autograder.grade_run import GradeRun
+
+    return GradeRun(folder, name).start()
+
+
+def _graded_and_watched(folder: Path, name: str) -> tuple[list, bool]:
+    """The marks that `autograder grade` gives, and whether its memory stayed flat and nothing is left of it."""
+    from autograder.course_directory import marks, students
+    from autograder.watch import watched
+
+    seen = watched([sys.executable, "-m", "autograder.cli", "grade", name], folder)
+    if seen.status:
+        raise CourseError(f"`autograder grade {name}` failed: {seen.said.strip()}")
+    most = max(megabytes for _, megabytes in seen.memory)
+    print(f"{seen.wall:.0f} s, {seen.cpu:.0f} processor seconds")
+    print(f"memory: at most {most:.0f} MB, in the last fifth of the run {seen.growth:.2f} times that of the second")
+    print("left behind: " + ", ".join(f"{count} {kind}" for kind, count in seen.left.items()))
+    return marks(folder, name, students(folder, name)), seen.growth < 1.1 and not any(seen.left.values())
+
+
+def _print_demo(rows) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from autograder.course import chapter
-    from autograder.demo import run_demo
     from autograder.show import number
 
-    rows = run_demo(chapter(options.chapter), options.keep)
     table = Table("submission", "exercise", "expected", "given", "", "said")
     for row in rows:
         interesting = "." not in row.student or row.student.split(".")[0] == row.exercise
@@ -215,11 +258,22 @@ def _grade_demo(options) -> int:
             table.add_row(
                 row.student, row.exercise, number(row.expected), number(row.given), mark, said[min(1, len(said) - 1)]
             )
-    Console(width=200 if not sys.stdout.isatty() else None).print(table)
-    wrong = [row for row in rows if not row.agrees]
-    people = len({row.student for row in rows})
-    print(f"{people} submissions, {len(rows)} marks, {len(wrong)} differ from what was expected.")
-    return 1 if wrong else 0
+    if table.row_count:
+        Console(width=200 if not sys.stdout.isatty() else None).print(table)
+
+
+def _agrees_with_nbgrader(chapter, submissions: list, rows: list, folder: Path) -> bool:
+    from autograder.stock import make_stock_course, nbgrader, stock_marks
+
+    print(f"Stock nbgrader grades the same {len(submissions)} submissions, about 4 s each …", flush=True)
+    make_stock_course(folder, chapter, submissions)
+    nbgrader(folder, "autograde", chapter.name)
+    stock = stock_marks(folder, chapter)
+    differ = [row for row in rows if abs(stock[row.student, row.exercise] - row.given) > 0.006]
+    for row in differ:
+        print(f"{row.student}, {row.exercise}: stock nbgrader {stock[row.student, row.exercise]}, ours {row.given}")
+    print(f"{len(rows)} marks, {len(differ)} differ from stock nbgrader's.")
+    return not differ
 
 
 def _audit(options) -> int:
@@ -230,7 +284,9 @@ def _audit(options) -> int:
     require_course(Path.cwd())
     entries = list(Ledger(Path.cwd()).entries())
     for entry in entries:
-        line = f"{entry['time']}  {entry['event']:8}  {entry['chapter']}  {entry['student']}  {entry['key'][:12]}"
+        line = f"{entry['time']}  {entry['event']:8}  {entry['chapter']}"
+        if entry["event"] != "finished":
+            line += f"  {entry['student']}  {entry['key'][:12]}"
         if entry["event"] == "judged":
             points = sum(result[1] for result in entry["verdicts"].values())
             labels = ", ".join(f"{name} {label}" for name, (label, *_) in entry["verdicts"].items())

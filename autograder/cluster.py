@@ -19,7 +19,7 @@ from distributed.utils import get_mp_context
 
 from autograder.exercise import CourseError, Verdict
 from autograder.grading import Questions
-from autograder.machine import judge_one
+from autograder.machine import judge_one, leave
 
 CONNECT_SECONDS = 10
 SETTINGS = {
@@ -32,11 +32,14 @@ SETTINGS = {
 
 
 class Quiet(WorkerPlugin):
-    """One thread for torch, and Ctrl-C is for the front end."""
+    """One thread for torch, Ctrl-C is for the front end, and no server outlives its worker."""
 
     def setup(self, worker) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         torch.set_num_threads(1)
+
+    def teardown(self, worker) -> None:
+        leave()
 
 
 @contextmanager

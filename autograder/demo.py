@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,9 +13,8 @@ from nbformat import NotebookNode
 
 from autograder.course import Chapter
 from autograder.course_directory import Mark, init_course
-from autograder.exercise import Exercise
+from autograder.exercise import Exercise, Misconception
 from autograder.exercises import chapter_exercises
-from autograder.grade_run import GradeRun
 from autograder.show import CLAIM
 from autograder.source import written_cell
 
@@ -78,12 +76,27 @@ def make_class(released: NotebookNode, chapter: str) -> Iterator[Submission]:
     yield Submission("broken-file", json.dumps(fill(released, perfect)).encode()[:-200], refused)
     for exercise in exercises:
         for known in exercise.misconceptions:
-            answers = perfect | {exercise.id: written_cell(exercise, known.implementation)}
-            lost = sum(p.weight for p in exercise.credited if p.id in known.fails)
-            share = 1 - lost / sum(p.weight for p in exercise.credited)
-            expected = {name: (points, "right") for name, (points, _) in full.items()}
-            expected[exercise.id] = (round(exercise.points * share, 2), known.title)
-            yield Submission(f"{exercise.id}.{known.id}", fill(released, answers), expected)
+            yield _with_mistake(released, exercises, exercise, known, f"{exercise.id}.{known.id}")
+
+
+def honest_class(released: NotebookNode, chapter: str, count: int) -> Iterator[Submission]:
+    """So many submissions by people who try: all is right but for one known mistake, each time another one."""
+    exercises = chapter_exercises(chapter)
+    known = [(exercise, mistake) for exercise in exercises for mistake in exercise.misconceptions]
+    for number in range(count):
+        exercise, mistake = known[number * 7 % len(known)]
+        yield _with_mistake(released, exercises, exercise, mistake, f"s{number:04d}")
+
+
+def _with_mistake(released, exercises, exercise: Exercise, known: Misconception, student: str) -> Submission:
+    """All right but for one known mistake."""
+    answers = {e.id: written_cell(e) for e in exercises}
+    answers[exercise.id] = written_cell(exercise, known.implementation)
+    lost = sum(p.weight for p in exercise.credited if p.id in known.fails)
+    share = 1 - lost / sum(p.weight for p in exercise.credited)
+    expected = {e.id: (e.points, "right") for e in exercises}
+    expected[exercise.id] = (round(exercise.points * share, 2), known.title)
+    return Submission(student, fill(released, answers), expected)
 
 
 def _cheats(released: NotebookNode, exercises: tuple[Exercise, ...], nothing: dict) -> Iterator[Submission]:
@@ -120,18 +133,20 @@ def hand_in(folder: Path, chapter: Chapter, submission: Submission) -> None:
         nbformat.write(submission.content, target)
 
 
-def run_demo(chapter: Chapter, folder: Path | None = None) -> list[Row]:
-    """Make the class, grade it in a course directory, and return expected and given marks side by side."""
-    if folder is None:
-        with tempfile.TemporaryDirectory() as temporary:
-            return run_demo(chapter, Path(temporary) / "course")
+def make_demo(chapter: Chapter, folder: Path, count: int | None = None) -> list[Submission]:
+    """A course directory with a class that has handed in: every kind of submission, or ``count`` honest ones."""
     init_course(folder, [chapter])
     released = nbformat.read(folder / "release" / chapter.name / f"{chapter.slug}.ipynb", as_version=4)
-    made = list(make_class(released, chapter.name))
+    made = list(honest_class(released, chapter.name, count) if count else make_class(released, chapter.name))
     for submission in made:
         hand_in(folder, chapter, submission)
-    given = {(mark.student, mark.exercise): mark for mark in GradeRun(folder, chapter.name).start()}
-    return [_row(submission, exercise, given) for submission in made for exercise in submission.expected]
+    return made
+
+
+def compared(submissions: list[Submission], marks: list[Mark]) -> list[Row]:
+    """Expected and given marks side by side."""
+    given = {(mark.student, mark.exercise): mark for mark in marks}
+    return [_row(submission, exercise, given) for submission in submissions for exercise in submission.expected]
 
 
 def _row(submission: Submission, exercise: str, given: dict[tuple[str, str], Mark]) -> Row:

@@ -31,7 +31,7 @@ from autograder.course_directory import (
 from autograder.exercise import CourseError, Verdict
 from autograder.exercises import chapter_exercises
 from autograder.feedback import from_data, write_page
-from autograder.grading import Questions, questions_for, secret_seeds
+from autograder.grading import Questions, pooled_seeds, questions_for
 from autograder.intake import Unreadable, rebuild_submission
 from autograder.ledger import Ledger, regrade_key
 from autograder.machine import judge_one
@@ -88,8 +88,11 @@ class GradeRun:
             first = list(islice(tasks, self.workers))
             if first:
                 with Recorder(self.config, self.folder, self.chapter) as self.recorder:
-                    for name, verdicts in self._judged(chain(first, tasks), few=len(first) < self.workers):
-                        self._record(name, verdicts)
+                    try:
+                        for name, verdicts in self._judged(chain(first, tasks), few=len(first) < self.workers):
+                            self._record(name, verdicts)
+                    finally:
+                        self.ledger.finished(self.chapter)
 
     def _judged(self, tasks: Iterator, few: bool) -> Iterator[tuple[str, list[Verdict]]]:
         """Verdicts as they come: from the cluster, or from this process where a cluster would not pay."""
@@ -102,7 +105,7 @@ class GradeRun:
 
     def _tasks(self, names: list[str]) -> Iterator[tuple[str, Questions]]:
         """What is to be judged: everything that is new, changed or asked for again."""
-        recorded = self.ledger.recorded_keys()
+        recorded, pools = self.ledger.recorded_keys(), self.ledger.pools(self.chapter)
         secret = read_secret(self.folder)
         for name in names:
             handed_in = handed_in_at(self.folder, name, self.chapter)
@@ -121,7 +124,8 @@ class GradeRun:
             kept = _verdicts_of(graded) if done and self.exercise else {}
             kept.pop(self.exercise, None)
             self.taken[name] = notebook, key, kept, timestamp_of(handed_in)
-            asked = questions_for(notebook, self.chapter, secret_seeds(secret, name, notebook))
+            seeds = pooled_seeds(secret, pools(name, key), name, notebook)
+            asked = questions_for(notebook, self.chapter, seeds)
             yield name, asked.without(kept)
 
     def _record(self, name: str, judged: list[Verdict]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import random
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,7 @@ from autograder.respond import Door, Respondent
 from autograder.source import function_source, is_unwritten, parse, shortcut
 
 SeedsFor = Callable[[Exercise], tuple[int, ...]]
+POOL = 8  # seeds per exercise that one grading run asks
 
 
 def secret_seeds(secret: bytes, student: str, notebook: NotebookNode) -> SeedsFor:
@@ -23,10 +25,28 @@ def secret_seeds(secret: bytes, student: str, notebook: NotebookNode) -> SeedsFo
     attempt = hashlib.sha256("\0".join(source for _, source in graded_cells(notebook)).encode()).hexdigest()
 
     def seeds(exercise: Exercise) -> tuple[int, ...]:
-        digest = hmac.new(secret, f"{student}\0{exercise.id}\0{attempt}".encode(), hashlib.sha256).digest()
+        digest = _mac(secret, student, exercise.id, attempt)
         return tuple(int.from_bytes(digest[i : i + 6], "big") for i in (0, 6))
 
     return seeds
+
+
+def pooled_seeds(secret: bytes, pool: str, student: str, notebook: NotebookNode) -> SeedsFor:
+    """As ``secret_seeds``, but two of the few that a run asks at all, so that the references answer each only once.
+
+    ``pool`` names the few. It must be new whenever somebody may have read feedback on the last ones.
+    """
+    own = secret_seeds(secret, student, notebook)
+
+    def seeds(exercise: Exercise) -> tuple[int, ...]:
+        places = random.Random(str(own(exercise))).sample(range(POOL), 2)
+        return tuple(int.from_bytes(_mac(secret, pool, exercise.id, str(place))[:6], "big") for place in places)
+
+    return seeds
+
+
+def _mac(secret: bytes, *words: str) -> bytes:
+    return hmac.new(secret, "\0".join(words).encode(), hashlib.sha256).digest()
 
 
 def open_seeds(exercise: Exercise) -> tuple[int, ...]:

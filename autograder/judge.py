@@ -5,36 +5,38 @@ Nothing here runs student code: ``ask`` brings observations back from wherever t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from autograder.exercise import Exercise, Property, Verdict
 from autograder.picture import picture_of
-from autograder.probe import Probe, observe
+from autograder.probe import Probe, Question, observe
 from autograder.values import RTOL, RTOL32, Difference, Raised, TimedOut, equal, insists_on_float32
 
-Ask = Callable[[Probe, int, str], object]
+Ask = Callable[[list[Question]], Iterable[object]]
 CHECK_SEEDS = (1, 2)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back for one probe and seed, in which precision it was asked, and how the reference differs."""
+    """What came back for one question, and how it differs from what the reference answers."""
 
-    probe: Probe
-    seed: int
-    dtype: str
+    question: Question
     observed: object
     difference: Difference | None
 
+    @property
+    def probe(self) -> Probe:
+        return self.question.probe
+
     def matches(self, exercise: Exercise, implementation: Callable) -> bool:
-        return equal(_seen(exercise, implementation, self), self.observed, _rtol(self.dtype)) is None
+        return equal(_seen(exercise, implementation, self.question), self.observed, _rtol(self.question)) is None
 
 
 def judge(exercise: Exercise, ask: Ask, seeds: tuple[int, ...] = CHECK_SEEDS) -> Verdict:
     """Ask every probe with every seed, and decide."""
-    answers = [_question(exercise, ask, probe, seed) for probe in exercise.probes for seed in seeds]
+    answers = _answers(exercise, ask, [Question(probe, seed) for probe in exercise.probes for seed in seeds])
     properties = tuple(_property(exercise, probe, answers) for probe in exercise.credited)
     stubs = _stubs(exercise, answers)
     if not stubs:
@@ -68,7 +70,7 @@ def judge_functions(
     exercise: Exercise, functions: dict[str, Callable], seeds: tuple[int, ...] = CHECK_SEEDS
 ) -> Verdict:
     """Judge functions of this very process: for ``check`` and for the tests."""
-    return judge(exercise, lambda probe, seed, dtype: observe(probe, functions, seed, dtype), seeds)
+    return judge(exercise, lambda questions: (observe(question, functions) for question in questions), seeds)
 
 
 def not_attempted(found: Exercise) -> Verdict:
@@ -97,28 +99,38 @@ def better(first: Verdict, second: Verdict, given: tuple[str, ...]) -> Verdict:
     return replace(second, given=given, message=f"{second.message} (Judged with a right {names}.)")
 
 
-def _question(exercise: Exercise, ask: Ask, probe: Probe, seed: int) -> Answer:
+def _answers(exercise: Exercise, ask: Ask, questions: list[Question]) -> list[Answer]:
     """Ask in float64; an answer that insists on float32 is asked again in float32, with a wider tolerance."""
-    answer = Answer(probe, seed, "float64", ask(probe, seed, "float64"), None)
-    expected = _seen(exercise, exercise.references[0], answer)
-    if insists_on_float32(expected, answer.observed):
-        answer = Answer(probe, seed, "float32", ask(probe, seed, "float32"), None)
-        expected = _seen(exercise, exercise.references[0], answer)
-    return replace(answer, difference=equal(expected, answer.observed, _rtol(answer.dtype)))
+    answers = [_answer(exercise, *pair) for pair in zip(questions, ask(questions), strict=True)]
+    narrow = [place for place, answer in enumerate(answers) if _insists_on_float32(exercise, answer)]
+    if narrow:
+        again = [questions[place]._replace(dtype="float32") for place in narrow]
+        for place, question, observed in zip(narrow, again, ask(again), strict=True):
+            answers[place] = _answer(exercise, question, observed)
+    return answers
 
 
-def _seen(exercise: Exercise, implementation: Callable, answer: Answer):
+def _answer(exercise: Exercise, question: Question, observed: object) -> Answer:
+    expected = _seen(exercise, exercise.references[0], question)
+    return Answer(question, observed, equal(expected, observed, _rtol(question)))
+
+
+def _insists_on_float32(exercise: Exercise, answer: Answer) -> bool:
+    return insists_on_float32(_seen(exercise, exercise.references[0], answer.question), answer.observed)
+
+
+def _seen(exercise: Exercise, implementation: Callable, question: Question):
     functions = tuple(exercise.with_one(implementation).items())
-    return _observe_trusted(answer.probe, functions, answer.seed, answer.dtype)
+    return _observe_trusted(question, functions)
 
 
-@lru_cache(maxsize=2048)
-def _observe_trusted(probe: Probe, functions: tuple, seed: int, dtype: str):
-    return observe(probe, dict(functions), seed, dtype)
+@lru_cache(maxsize=8192)
+def _observe_trusted(question: Question, functions: tuple):
+    return observe(question, dict(functions))
 
 
-def _rtol(dtype: str) -> float:
-    return RTOL if dtype == "float64" else RTOL32
+def _rtol(question: Question) -> float:
+    return RTOL if question.dtype == "float64" else RTOL32
 
 
 def _is(exercise: Exercise, implementation: Callable, answers: list[Answer]) -> bool:
@@ -149,8 +161,8 @@ def _property(exercise: Exercise, probe: Probe, answers: list[Answer]) -> Proper
     if failed is None:
         return Property(probe.id, probe.title, True, probe.weight)
     said = failed.difference
-    expected = _seen(exercise, exercise.references[0], failed)
-    picture = picture_of(expected, failed.observed, _rtol(failed.dtype))
+    expected = _seen(exercise, exercise.references[0], failed.question)
+    picture = picture_of(expected, failed.observed, _rtol(failed.question))
     return Property(probe.id, probe.title, False, probe.weight, said.expected, said.got, said.note, picture)
 
 

@@ -11,7 +11,7 @@ import hashlib
 import importlib.metadata
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -46,6 +46,20 @@ class Ledger:
     def recorded(self, student: str, chapter: str, key: str) -> None:
         """Note that the gradebook holds the verdicts of this key."""
         self._append(event="recorded", student=student, chapter=chapter, key=key)
+
+    def finished(self, chapter: str) -> None:
+        """Note the end of a grading run: what it has recorded may be shown from now on."""
+        self._append(event="finished", chapter=chapter)
+
+    def pools(self, chapter: str) -> Callable[[str, str], str]:
+        """(student, key) -> a name that is new after every finished run, and after every attempt of the student."""
+        runs, attempts = 0, {}
+        for entry in self.entries():
+            if entry["chapter"] == chapter and entry["event"] == "finished":
+                runs += 1
+            if entry["chapter"] == chapter and entry["event"] == "judged":
+                attempts.setdefault(entry["student"], set()).add(entry["key"])
+        return lambda student, key: f"run {runs}, attempt {len(attempts.get(student, set()) - {key})}"
 
     def recorded_keys(self) -> dict[tuple[str, str], str]:
         """(student, chapter) -> the key of what the gradebook took last."""

@@ -8,6 +8,7 @@ import os
 import shutil
 import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from autograder.exercise import CourseError, Verdict
@@ -15,6 +16,8 @@ from autograder.grading import Questions, answer_questions
 from autograder.ledger import course_fingerprint
 from autograder.respond import Door, ForkServer, ServerLost
 
+LOCK = "lock"
+OURS: dict[Path, ForkServer] = {}  # address -> a server that this process has started
 TRIES = 10  # servers that may be lost under one submission
 
 
@@ -32,7 +35,7 @@ def machine_server(chapter: str, sandbox: bool) -> Door:
     """The fork server of this machine, user, chapter and version of the course; started if there is none."""
     folder = _private_folder()
     address = folder / f"{chapter}-{'walls' if sandbox else 'open'}-{course_fingerprint(chapter)[:16]}"
-    with (folder / "lock").open("w") as lock:
+    with (folder / LOCK).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if address.exists():
             door = Door(address.read_text("utf8"), chapter)
@@ -42,9 +45,23 @@ def machine_server(chapter: str, sandbox: bool) -> Door:
             except ServerLost:
                 shutil.rmtree(Path(door.path).parent, ignore_errors=True)
         server = ForkServer(chapter, sandbox)
-        atexit.register(server.close)
         address.write_text(server.path, "utf8")
+        OURS[address] = server
         return server
+
+
+@atexit.register
+def leave() -> None:
+    """End the servers that this process has started, without a trace; somebody may have put another in their place."""
+    while OURS:
+        address, server = OURS.popitem()
+        server.close()
+        with suppress(OSError):
+            if address.read_text("utf8") == server.path:
+                address.unlink()
+            if {path.name for path in address.parent.iterdir()} == {LOCK}:
+                (address.parent / LOCK).unlink()
+                address.parent.rmdir()
 
 
 def _private_folder() -> Path:

@@ -12,6 +12,8 @@ import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import torch
 
@@ -29,10 +31,18 @@ class Probe:
     weight: float
     seconds: float
 
-    @property
+    @cached_property
     def functions(self) -> tuple[str, ...]:
         """The names of the functions that the probe calls: its parameters but for ``rng``."""
         return tuple(name for name in inspect.signature(self.run).parameters if name != "rng")
+
+
+class Question(NamedTuple):
+    """One probe with one seed in one precision."""
+
+    probe: Probe
+    seed: int
+    dtype: str = "float64"
 
 
 def probe(exercise: str, title: str, *, weight: float = 1, seconds: float = 5) -> Callable[[Callable], Probe]:
@@ -45,8 +55,9 @@ def probes_of(module, exercise: str) -> tuple[Probe, ...]:
     return tuple(p for p in vars(module).values() if isinstance(p, Probe) and p.exercise == exercise)
 
 
-def observe(probe: Probe, functions: dict[str, Callable], seed: int, dtype: str = "float64"):
-    """Run a probe: a dict of named values in canonical form, or Raised."""
+def observe(question: Question, functions: dict[str, Callable]):
+    """Put a question: a dict of named values in canonical form, or Raised."""
+    probe, seed, dtype = question
     before, state = torch.get_default_dtype(), torch.get_rng_state()
     torch.set_default_dtype(getattr(torch, dtype))
     torch.default_generator.manual_seed(seed)

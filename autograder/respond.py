@@ -12,12 +12,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from autograder.answer import receive, send
 from autograder.exercise import CourseError
-from autograder.probe import Probe
+from autograder.probe import Question
 from autograder.sandbox import visible_paths
 from autograder.values import BadAnswer, TimedOut, decode
 from autograder.view import make_view
@@ -98,7 +99,7 @@ class ForkServer(Door):
             door.listen(64)
             fds = [door.fileno(), theirs.fileno()]
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "autograder.answer", *map(str, fds), json.dumps(walls)],
+                [sys.executable, "-m", "autograder.answer", *map(str, fds), chapter, json.dumps(walls)],
                 cwd=view,
                 env=environment,
                 pass_fds=fds,
@@ -126,26 +127,42 @@ class Respondent:
         self.server, self.cells, self.given = server, cells, given or {}
         self.deadline = time.monotonic() + SUBMISSION_SECONDS
         self.channel: socket.socket | None = None
-        self.pid = 0
+        self.pid = self.unanswered = 0
 
-    def ask(self, probe: Probe, seed: int, dtype: str):
-        """The observation of one probe, or TimedOut. A process that ended is asked again: it may have been killed."""
+    def ask(self, questions: list[Question]) -> Iterator:
+        """Observations or TimedOut, one by one. All questions go out at once, so nobody waits for the other side."""
+        try:
+            for place in range(len(questions)):
+                yield self._first_answer(questions[place:])
+        finally:
+            if self.unanswered:
+                self._kill()
+
+    def _first_answer(self, questions: list[Question]):
+        """The answer to the first of these. A process that ended is asked again: it may have been killed."""
         for _ in range(2):
             if time.monotonic() > self.deadline:
+                self._kill()
                 return TimedOut(f"no answer within {SUBMISSION_SECONDS} s for the whole notebook")
-            answer = self._ask_once({"probe": probe.id, "seed": seed, "dtype": dtype}, probe.seconds)
+            answer = self._ask_once(questions)
             if answer is not None:
                 return answer
         return TimedOut("no answer, because its process ended")
 
-    def _ask_once(self, question: dict, seconds: float):
+    def _ask_once(self, questions: list[Question]):
         """An observation, TimedOut, or None if the process ended."""
+        seconds = questions[0].probe.seconds
         try:
             if self.channel is None:
                 self._start()
             self.channel.settimeout(seconds)
-            send(self.channel, json.dumps(question).encode())
-            return decode(receive(self.channel))
+            if not self.unanswered:
+                for probe, seed, dtype in questions:
+                    send(self.channel, json.dumps({"probe": probe.id, "seed": seed, "dtype": dtype}).encode())
+                self.unanswered = len(questions)
+            observed = receive(self.channel)
+            self.unanswered -= 1
+            return decode(observed)
         except TimeoutError:
             self._kill()
             return TimedOut(f"no answer within {seconds:g} s")
@@ -162,7 +179,7 @@ class Respondent:
         ended = ""
         while True:
             self.channel, self.pid = self.server.fork()
-            task = {"cells": self.cells, "given": self.given, "probes": f"ch{self.server.chapter}"}
+            task = {"cells": self.cells, "given": self.given, "chapter": self.server.chapter}
             send(self.channel, json.dumps(task).encode())
             hung, by_ending = self._run_cells()
             if hung is None:
@@ -194,7 +211,7 @@ class Respondent:
     def _kill(self) -> None:
         if self.channel is not None:
             self.channel.close()
-            self.channel = None
+            self.channel, self.unanswered = None, 0
             for kill in (os.killpg, os.kill):
                 with suppress(ProcessLookupError, PermissionError):
                     kill(self.pid, signal.SIGKILL)

@@ -16,7 +16,7 @@ from autograder import show
 from autograder.exercise import Exercise, Verdict
 from autograder.exercises import all_exercises, chapter_modules, chapter_of, find
 from autograder.judge import Ask, better, judge, not_attempted, shortcut_verdict
-from autograder.probe import Probe, observe
+from autograder.probe import Question, observe
 from autograder.setup_cell import SETUP
 from autograder.source import bound_names, free_names, is_unwritten, shortcut
 from autograder.values import Raised, TimedOut
@@ -110,7 +110,7 @@ def _judged(found: Exercise, functions: dict[str, Callable]) -> tuple[Verdict, t
         return shortcut_verdict(found, sentence), ()
     verdict = judge(found, _patient(functions))
     if not verdict.full and found.uses:
-        with _references_instead(functions, found.uses):
+        with references_instead(functions, found.uses):
             verdict = better(verdict, judge(found, _patient(functions)), found.uses)
     return verdict, _names_from_elsewhere(found, source)
 
@@ -119,14 +119,18 @@ def _patient(functions: dict[str, Callable]) -> Ask:
     """Ask functions of this process, each probe within its time; after a hang nothing more is asked."""
     hung: list[TimedOut] = []
 
-    def ask(probe: Probe, seed: int, dtype: str):
-        if not hung:
-            with _alarm(probe.seconds):
-                observed = observe(probe, functions, seed, dtype)
-            if not (isinstance(observed, Raised) and observed.class_name == _TooSlow.__name__):
-                return observed
-            hung.append(TimedOut(f"no answer within {probe.seconds:g} s; does a loop never end?"))
-        return hung[0]
+    def ask(questions: list[Question]) -> Iterator:
+        for question in questions:
+            yield hung[0] if hung else ask_one(question)
+
+    def ask_one(question: Question):
+        seconds = question.probe.seconds
+        with _alarm(seconds):
+            observed = observe(question, functions)
+        if isinstance(observed, Raised) and observed.class_name == _TooSlow.__name__:
+            observed = TimedOut(f"no answer within {seconds:g} s; does a loop never end?")
+            hung.append(observed)
+        return observed
 
     return ask
 
@@ -154,7 +158,7 @@ def _alarm(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-class _references_instead:
+class references_instead:
     """While it lasts, the answer's global names of used exercises are the references."""
 
     def __init__(self, functions: dict[str, Callable], used: tuple[str, ...]):

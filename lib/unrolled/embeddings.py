@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import torch
 from scipy.sparse import coo_matrix
-from sklearn.decomposition import TruncatedSVD
 from torch import Tensor
 
 
@@ -25,6 +24,8 @@ def ppmi_vectors(ids: np.ndarray, V: int, E: int, window: int = 5) -> Tensor:
     Returns:
         (V, E) vectors of mean length one; words that never occur have zeros.
     """
+    from sklearn.decomposition import TruncatedSVD  # here, because its import takes a second
+
     counts = coo_matrix((V, V)).tocsr()
     for distance in range(1, window + 1):
         left, right = ids[:-distance], ids[distance:]

@@ -10,8 +10,9 @@ import pytest
 from autograder.course import chapter
 from autograder.demo import fill
 from autograder.exercises import chapter_exercises, find
-from autograder.grading import grade_notebook, graded_cells, open_seeds, secret_seeds
+from autograder.grading import POOL, grade_notebook, graded_cells, open_seeds, pooled_seeds, secret_seeds
 from autograder.intake import Refused, read_sources, rebuild, rebuild_submission
+from autograder.probe import Question
 from autograder.respond import ForkServer, Respondent
 from autograder.source import written_cell
 from autograder.values import Raised, TimedOut
@@ -36,7 +37,7 @@ def asked(server, source, exercise="softmax"):
     """The first observation of a notebook whose answer to ``exercise`` is ``source``."""
     cells = graded_cells(fill(RELEASED, PERFECT | {exercise: source}))
     with Respondent(server, cells) as respondent:
-        return respondent.ask(find(exercise).probes[0], 1, "float64")
+        return next(respondent.ask([Question(find(exercise).probes[0], 1)]))
 
 
 def spy(expression: str) -> str:
@@ -133,6 +134,18 @@ def test_seeds_follow_from_secret_student_and_sources():
         secret_seeds(b"secret", "ada", notebook)(find("rnn_step")),
     ]
     assert len({seeds, *others}) == 5
+
+
+def test_a_run_asks_few_seeds_and_the_next_run_others():
+    notebook, exercise = fill(RELEASED, PERFECT), find("softmax")
+
+    def asked(pool: str) -> list[tuple[int, ...]]:
+        return [pooled_seeds(b"secret", pool, f"student {n}", notebook)(exercise) for n in range(200)]
+
+    first, second = asked("run 0"), asked("run 1")
+    assert first == asked("run 0") and len(set(map(frozenset, first))) == POOL * (POOL - 1) / 2
+    assert len({seed for pair in first for seed in pair}) == POOL
+    assert not {seed for pair in first for seed in pair} & {seed for pair in second for seed in pair}
 
 
 def test_intake_takes_sources_and_nothing_else():

@@ -18,7 +18,7 @@ def test_every_kind_of_wrong_has_its_own_word():
     assert judge_functions(STEP, {"rnn_step": lambda x, h, params: 1 / 0}).kind == "error"
     assert judge_functions(STEP, {"rnn_step": lambda x, h, params: x.sum() * h}).kind == "wrong"
     assert judge_functions(STEP, {"rnn_step": lambda x, h, params: None}).kind == "wrong"
-    assert judge(STEP, lambda probe, seed, dtype: TimedOut()).kind == "timeout"
+    assert judge(STEP, lambda questions: [TimedOut()] * len(questions)).kind == "timeout"
 
 
 def test_a_trivial_answer_earns_nothing():
@@ -56,9 +56,9 @@ def test_float32_answers_are_asked_again_in_float32():
 
     asked = []
 
-    def ask(probe, seed, dtype):
-        asked.append(dtype)
-        return observe(probe, {"rnn_step": rnn_step}, seed, dtype)
+    def ask(questions):
+        asked.extend(question.dtype for question in questions)
+        return [observe(question, {"rnn_step": rnn_step}) for question in questions]
 
     assert judge(STEP, ask).kind == "correct"
     assert set(asked) == {"float64", "float32"}

@@ -29,6 +29,15 @@ def test_entries_come_back_in_order(ledger):
     assert ledger.recorded_keys() == {("ada", CHAPTER.name): "key of ada", ("bob", CHAPTER.name): "key of bob"}
 
 
+def test_seeds_are_new_after_a_run_and_after_an_attempt(ledger):
+    first = ledger.pools(CHAPTER.name)
+    assert first("ada", "key of ada") == first("new", "key") == "run 0, attempt 0"  # a run that was killed goes on
+    assert first("ada", "key of something else") == "run 0, attempt 1"
+    ledger.finished(CHAPTER.name)
+    assert ledger.pools(CHAPTER.name)("ada", "key of ada") == "run 1, attempt 0"
+    assert ledger.pools("02_bptt")("ada", "key of ada") == "run 0, attempt 0"
+
+
 def test_judged_alone_is_not_done(ledger):
     ledger.judged("cyd", CHAPTER.name, "key", [], sandbox=True)
     assert ("cyd", CHAPTER.name) not in ledger.recorded_keys()
