@@ -7,7 +7,7 @@ STAMP := .venv/.installed
 export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup system book html chapters check soundness coverage chapters-time lab unit nbval slow test-kill grade-demo shots browser lint test doctor clean
+.PHONY: help setup system book html chapters check soundness coverage chapters-time lab unit nbval slow test-kill grade-demo bench-grade shots browser lint test doctor clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -68,13 +68,17 @@ nbval: setup  ## run the student editions and compare their outputs
 	$(BIN)/python -m pytest --nbval --nbval-sanitize-with tests/nbval.cfg chapters -W ignore
 
 slow: setup  ## solutions, book, leak check, grading path, the documents' commands, attacks
-	$(BIN)/python -m pytest tests/slow tests/attacks tests/bad_submissions
+	$(BIN)/python -m pytest -n 2 tests/attacks
+	$(BIN)/python -m pytest tests/slow tests/bad_submissions
 
 test-kill: setup  ## kill the grader, a worker, the fork server and PostgreSQL at 20 moments each
 	KILLS=20 $(BIN)/python -m pytest tests/slow/test_grade_run.py tests/slow/test_postgres.py -k kill
 
 grade-demo: setup  ## grade a made-up class and compare with the expected marks
 	$(BIN)/autograder grade-demo
+
+bench-grade: setup  ## what a submission costs: stock nbgrader, otter-grader and ours on the same class
+	$(BIN)/python tests/bench/grade.py
 
 shots: setup html  ## pictures of every page: light, dark, phone
 	$(BIN)/python tests/browser/shots.py

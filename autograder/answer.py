@@ -12,17 +12,17 @@ import importlib
 import json
 import linecache
 import os
-import pkgutil
 import select
 import shutil
 import signal
 import socket
 import struct
+import subprocess
 import sys
 from contextlib import suppress
 
 from autograder.probe import Probe, Question, observe
-from autograder.sandbox import Walls, die_with_parent, enter
+from autograder.sandbox import Walls, bubblewrap, close_in, die_with_parent, enter
 from autograder.values import MAX_BYTES, Raised, encode
 
 PROBES = "autograder.probes.ch{}"
@@ -75,6 +75,8 @@ def _reap(*_) -> None:
 
 def _fork(channel: int, walls: Walls | None) -> bytes:
     """Start an answering process on a channel; its process id as four bytes."""
+    if walls is not None and walls.bwrap:
+        return _start_behind_bubblewrap(channel, walls)
     reader, writer = os.pipe()
     if os.fork() == 0:
         _become_answerer(socket.socket(fileno=channel), walls, writer)
@@ -83,6 +85,15 @@ def _fork(channel: int, walls: Walls | None) -> bytes:
     pid = os.read(reader, 4)
     os.close(reader)
     return pid or bytes(4)
+
+
+def _start_behind_bubblewrap(channel: int, walls: Walls) -> bytes:
+    """As ``_fork``, but bubblewrap starts a program, so torch is imported every time: safe, and slow."""
+    program = [sys.executable, "-m", "autograder.answer", "inside", str(channel), sys.argv[3]]
+    silent = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    process = subprocess.Popen(bubblewrap(walls, program), pass_fds=[channel], start_new_session=True, **silent)
+    os.close(channel)
+    return struct.pack("<I", process.pid)
 
 
 def _become_answerer(channel: socket.socket, walls: Walls | None, writer: int) -> None:
@@ -160,13 +171,10 @@ def _observe(probe: Probe, namespace: dict, errors: dict, question: dict):
     return observe(Question(probe, question["seed"], question["dtype"]), namespace)
 
 
-def _import_ahead(chapter: str) -> None:
-    """Import what every fork will need, once: the library of the view and the probes of the chapter."""
-    import unrolled
-
-    for module in pkgutil.iter_modules(unrolled.__path__, "unrolled."):
-        importlib.import_module(module.name)
-    importlib.import_module(PROBES.format(chapter))
+def _import_ahead(names: list[str]) -> None:
+    """Import what every fork will need, once."""
+    for name in names:
+        importlib.import_module(name)
     gc.collect()
     gc.freeze()  # what the forks share is never looked at again, so it is not copied
 
@@ -181,7 +189,8 @@ def _forget_the_checkout() -> None:
     sys.path[:] = [view, *kept]
 
 
-if __name__ == "__main__":
+def _ready(names: list[str]) -> None:
+    """Import what every answer needs; from here on nothing that is printed goes anywhere."""
     _forget_the_checkout()
     import matplotlib
 
@@ -190,11 +199,33 @@ if __name__ == "__main__":
     import torch
 
     torch.set_num_threads(1)
-    _import_ahead(sys.argv[3])
+    _import_ahead(names)
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)
-    door, lifeline = (socket.socket(fileno=int(number)) for number in sys.argv[1:3])
-    walls = json.loads(sys.argv[4])
-    serve(door, lifeline, Walls(walls["root"], tuple(walls["visible"])) if walls else None)
+
+
+def _serve_until_the_end(door: str, lifeline: str, names: str, walls: str) -> None:
+    shut = json.loads(walls)
+    found = Walls(shut["root"], tuple(shut["visible"]), shut["bwrap"]) if shut else None
+    if not (found and found.bwrap):
+        _ready(json.loads(names))
+    serve(socket.socket(fileno=int(door)), socket.socket(fileno=int(lifeline)), found)
     shutil.rmtree(os.path.dirname(os.getcwd()), ignore_errors=True)  # the owner may have been killed
+
+
+def _answer_inside(channel: str, names: str) -> None:
+    """What bubblewrap starts: give up the rest, say hello, answer."""
+    _ready(json.loads(names))
+    os.chdir("/tmp")
+    close_in()
+    judge = socket.socket(fileno=int(channel))
+    send(judge, b"ready")
+    answer(judge)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "inside":
+        _answer_inside(*sys.argv[2:])
+    else:
+        _serve_until_the_end(*sys.argv[1:])

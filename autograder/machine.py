@@ -11,6 +11,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from autograder.builder import builder
 from autograder.exercise import CourseError, Verdict
 from autograder.grading import Questions, answer_questions
 from autograder.ledger import course_fingerprint
@@ -34,7 +35,8 @@ def judge_one(questions: Questions, sandbox: bool) -> list[Verdict]:
 def machine_server(chapter: str, sandbox: bool) -> Door:
     """The fork server of this machine, user, chapter and version of the course; started if there is none."""
     folder = _private_folder()
-    address = folder / f"{chapter}-{'walls' if sandbox else 'open'}-{course_fingerprint(chapter)[:16]}"
+    walls = ("bubblewrap" if builder() else "walls") if sandbox else "open"
+    address = folder / f"{chapter}-{walls}-{course_fingerprint(chapter)[:16]}"
     with (folder / LOCK).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if address.exists():

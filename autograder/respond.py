@@ -16,8 +16,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from autograder.answer import receive, send
+from autograder.answer import PROBES, receive, send
+from autograder.builder import builder
 from autograder.exercise import CourseError
+from autograder.exercises import chapter_exercises
 from autograder.probe import Question
 from autograder.sandbox import visible_paths
 from autograder.values import BadAnswer, TimedOut, decode
@@ -84,7 +86,8 @@ class ForkServer(Door):
         super().__init__(str(self.folder / "door"), chapter)
         (self.folder / "root").mkdir()
         view = make_view(chapter, self.folder / "view")
-        walls = {"root": str(self.folder / "root"), "visible": visible_paths(view)} if sandbox else None
+        shut = {"root": str(self.folder / "root"), "visible": visible_paths(view), "bwrap": builder()}
+        arguments = [json.dumps(_needed(chapter)), json.dumps(shut if sandbox else None)]
         self.lifeline, theirs = socket.socketpair()
         environment = {
             "PATH": os.environ.get("PATH", os.defpath),
@@ -99,7 +102,7 @@ class ForkServer(Door):
             door.listen(64)
             fds = [door.fileno(), theirs.fileno()]
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "autograder.answer", *map(str, fds), chapter, json.dumps(walls)],
+                [sys.executable, "-m", "autograder.answer", *map(str, fds), *arguments],
                 cwd=view,
                 env=environment,
                 pass_fds=fds,
@@ -118,6 +121,12 @@ class ForkServer(Door):
 
     def __exit__(self, *_) -> None:
         self.close()
+
+
+def _needed(chapter: str) -> list[str]:
+    """The modules that the cells and the probes of a chapter import: the plots, and where its functions live."""
+    references = [function for exercise in chapter_exercises(chapter) for function in exercise.references]
+    return sorted({"unrolled.plotting", PROBES.format(chapter), *(function.__module__ for function in references)})
 
 
 class Respondent:

@@ -1,6 +1,8 @@
 """Shut a process in before it runs student code: namespaces, a private root, limits, no privileges, few system calls.
 
-``enter`` is called in a fresh fork of the answering side. It runs beside student code, so it imports nothing of the
+``enter`` is called in a fresh fork of the answering side. Where a system keeps ordinary programs from making namespaces
+(AppArmor on Ubuntu), bubblewrap may still do so; then ``bubblewrap`` gives the command that starts a process behind the
+same walls, and ``close_in`` does the rest from inside. All this runs beside student code, so it imports nothing of the
 judge. Linux only; the system calls that Python 3.11 does not wrap are made through libc.
 """
 
@@ -22,6 +24,7 @@ MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
 MNT_DETACH = 2
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 24, 38
 NOBODY = 65534
+STANDS = b"the walls stand"
 MB = 2**20
 
 LIMITS = {
@@ -33,6 +36,8 @@ LIMITS = {
     resource.RLIMIT_MEMLOCK: 0,
     resource.RLIMIT_MSGQUEUE: 0,
 }
+DEVICES = ("null", "zero", "urandom", "random")
+TMPFS = {"/tmp": 16, "/dev/shm": 4}  # megabytes that may be written
 MEMORY = 2048 * MB  # on top of what torch itself has mapped
 
 # Calls that no answer needs, by machine: numbers of x86_64 and aarch64.
@@ -55,11 +60,13 @@ class Walls:
 
     root: str
     visible: tuple[str, ...]
+    bwrap: str = ""  # the program that builds them, where we may not
 
 
 def visible_paths(view: Path) -> tuple[str, ...]:
     """What student code needs to see: the view, Python with its packages, and the system's shared libraries."""
-    wanted = [str(view), sys.prefix, f"{sys.base_prefix}/lib", f"{sys.base_prefix}/bin", "/usr/lib", "/lib", "/lib64"]
+    wanted = [str(view), sys.prefix, f"{sys.base_prefix}/lib", f"{sys.base_prefix}/bin", "/usr/lib"]
+    wanted += ["/usr/lib64", "/lib", "/lib64"]
     present = [path for path in dict.fromkeys(wanted) if os.path.isdir(path)]
     return tuple(path for path in present if not any(path.startswith(other + "/") for other in present))
 
@@ -85,10 +92,28 @@ def enter(walls: Walls, tell_pid) -> None:
         os.setresgid(NOBODY, NOBODY, NOBODY)
         os.setresuid(NOBODY, NOBODY, NOBODY)
         _call("unshare", NEWUSER)
+    close_in()
+
+
+def close_in() -> None:
+    """What a process behind the walls gives up by itself, for good."""
     _limit()
     _drop_privileges()
     die_with_parent()  # only now: changing the user forgets it
     _filter_system_calls()
+
+
+def bubblewrap(walls: Walls, program: list[str]) -> list[str]:
+    """The command that runs a program behind the same walls as ``enter`` builds; its first process is number 1."""
+    command = [walls.bwrap, "--unshare-all", "--die-with-parent", "--new-session", "--as-pid-1"]
+    command += ["--hostname", "judge", "--cap-drop", "ALL", "--proc", "/proc"]
+    for path, megabytes in TMPFS.items():
+        command += ["--perms", "0700", "--size", str(megabytes * MB), "--tmpfs", path]
+    for name in DEVICES:
+        command += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+    for path in walls.visible:
+        command += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
+    return [*command, "--remount-ro", "/", "--chdir", os.getcwd(), "--", *program]
 
 
 def die_with_parent() -> None:
@@ -109,14 +134,14 @@ def _private_root(walls: Walls, owner: int) -> None:
     _mount("tmpfs", walls.root, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,nr_inodes=1k,mode=755")
     for name in ("dev", "proc", "tmp", "old"):
         os.mkdir(f"{walls.root}/{name}")
-    for name in ("null", "zero", "urandom", "random"):
+    for name in DEVICES:
         Path(f"{walls.root}/dev/{name}").touch()
         _mount(f"/dev/{name}", f"{walls.root}/dev/{name}", None, MS_BIND)
     os.mkdir(f"{walls.root}/dev/shm")
     _mount("proc", f"{walls.root}/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
-    for name, size in (("tmp", 16), ("dev/shm", 4)):
-        options = f"size={size}m,nr_inodes=1k,mode=700,uid={owner},gid={owner}"
-        _mount("tmpfs", f"{walls.root}/{name}", "tmpfs", MS_NOSUID | MS_NODEV, options)
+    for path, megabytes in TMPFS.items():
+        options = f"size={megabytes}m,nr_inodes=1k,mode=700,uid={owner},gid={owner}"
+        _mount("tmpfs", walls.root + path, "tmpfs", MS_NOSUID | MS_NODEV, options)
     for path in walls.visible:
         _bind(path, walls.root + path)
     _call("pivot_root", walls.root.encode(), f"{walls.root}/old".encode(), number={"x86_64": 155, "aarch64": 41})
@@ -190,3 +215,8 @@ def _call(name: str, *arguments, number: dict[str, int] | None = None) -> None:
         result = _libc().syscall(number[platform.machine()], *arguments)
     if result != 0:
         raise OSError(ctypes.get_errno(), f"{name}: {os.strerror(ctypes.get_errno())}")
+
+
+if __name__ == "__main__":  # a trial: does this system let us?
+    enter(Walls(sys.argv[1], ()), lambda pid: None)
+    os.write(1, STANDS)

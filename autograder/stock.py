@@ -77,11 +77,15 @@ def make_stock_course(folder: Path, chapter: Chapter, submissions: list[Submissi
 
 
 def nbgrader(folder: Path, command: str, chapter: str) -> None:
-    """One of nbgrader's commands, run in a course directory; its exit status is that of its worst submission."""
-    program = [sys.executable, "-m", "nbgrader", command, chapter]
-    done = subprocess.run(program, cwd=folder, capture_output=True, text=True)
+    """Run one of nbgrader's commands in a course directory; its exit status is that of its worst submission."""
+    done = subprocess.run(nbgrader_program(command, chapter), cwd=folder, capture_output=True, text=True)
     if done.returncode:
         raise CourseError(f"nbgrader {command} {chapter} failed: {done.stderr.strip().splitlines()[-1]}")
+
+
+def nbgrader_program(command: str, chapter: str) -> list[str]:
+    """How one of nbgrader's commands is called."""
+    return [sys.executable, "-m", "nbgrader", command, chapter]
 
 
 def stock_marks(folder: Path, chapter: Chapter) -> dict[tuple[str, str], float]:

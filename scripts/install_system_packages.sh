@@ -6,7 +6,7 @@ set -euo pipefail
 needed=(
   "chromium                  chromium"                # photographs of the pages: tests/browser/shots.py
   "fc-list                   fontconfig"              # fonts for it
-  # "bwrap                   bubblewrap"              # the sandbox of the judge: place kept
+  "bwrap                     bubblewrap"              # walls where only it may build them: tests/attacks
   "postgres                  postgresql"              # the gradebook on a server: tests/slow/test_postgres.py
 )
 

@@ -1,9 +1,11 @@
 # ruff: noqa: E501
 """Ways to get marks without an answer, or to spoil the marks of others. Each must end with the honest mark.
 
-Every attack is the cell of ``softmax``; beside it stands an honest ``pad_batch``, which must keep its marks.
+Every attack is the cell of ``softmax``; beside it stands an honest ``pad_batch``, which must keep its marks. All are
+tried twice: behind the walls that we build ourselves, and behind those of bubblewrap.
 """
 
+import os
 import time
 from pathlib import Path
 
@@ -11,6 +13,8 @@ import nbformat
 import psutil
 import pytest
 
+from autograder import respond
+from autograder.builder import bubblewrap_path
 from autograder.course import chapter
 from autograder.demo import fill
 from autograder.exercises import find
@@ -109,10 +113,25 @@ ATTACKS = {
 SELF_HARM = {"patched encode", "deleted names"}  # they spoil what all cells of the same notebook share
 
 
-@pytest.fixture(scope="module")
-def server():
-    with ForkServer(CHAPTER.name) as running:
-        yield running
+def one_seed(exercise):
+    """Half the questions: behind bubblewrap, torch starts anew after every crash."""
+    return open_seeds(exercise)[:1]
+
+
+@pytest.fixture(scope="module", params=["own walls", "bubblewrap"])
+def server(request):
+    """The fork server, and with which seeds it is asked."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "bubblewrap":
+            if not bubblewrap_path():
+                reason = (
+                    "bubblewrap is not installed or may not work here; scripts/install_system_packages.sh brings it"
+                )
+                pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+            patch.setattr(respond, "builder", bubblewrap_path)
+        with ForkServer(CHAPTER.name) as running:
+            running.seeds = one_seed if request.param == "bubblewrap" else open_seeds
+            yield running
 
 
 @pytest.fixture
@@ -130,7 +149,7 @@ def test_an_attack_ends_with_the_honest_mark(server, sentinel, attack):
     source = ATTACKS[attack]
     notebook = fill(RELEASED, {"softmax": source, "pad_batch": HONEST})
     start = time.monotonic()
-    verdicts = {v.exercise: v for v in grade_notebook(notebook, CHAPTER.name, open_seeds, server)}
+    verdicts = {v.exercise: v for v in grade_notebook(notebook, CHAPTER.name, server.seeds, server)}
     assert time.monotonic() - start < SECONDS
     assert verdicts["softmax"].points == 0, verdicts["softmax"].message
     assert verdicts["softmax"].kind in {"wrong", "error", "timeout", "shortcut", "misconception"}
