@@ -13,7 +13,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from nbgrader.api import Gradebook
+from nbgrader.api import (
+    Assignment,
+    Comment,
+    Grade,
+    Gradebook,
+    GradeCell,
+    SolutionCell,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
 from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
@@ -23,6 +32,7 @@ from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.course import Chapter, chapters
 from autograder.exercise import CourseError
+from autograder.exercises import chapter_exercises
 from autograder.intake import Refused, Unreadable, read_file
 from autograder.nbgrader_plugins import SECRET
 from autograder.record import TIMESTAMP
@@ -179,19 +189,34 @@ def timestamp_of(handed_in: Path) -> str | None:
 
 def marks(folder: Path, chapter: str, names: list[str]) -> list[Mark]:
     """The automatic marks of a chapter, from the gradebook."""
-    found = []
     course = CourseDirectory(config=load_config(folder))
     with Gradebook(course.db_url, course.course_id) as gradebook:
-        for name in names:
-            for notebook in gradebook.find_submission(chapter, name).notebooks:
-                comments = {comment.name: comment.auto_comment or "" for comment in notebook.comments}
-                for grade in notebook.grades:
-                    exercise = grade.name.removeprefix("check-")
-                    if exercise != grade.name:
-                        found.append(
-                            Mark(name, exercise, grade.auto_score or 0, grade.max_score, comments.get(exercise, ""))
-                        )
-    return found
+        said = _rows(gradebook, chapter, Comment, Comment.auto_comment)
+        comments = {(student, cell): comment or "" for student, cell, comment in said}
+        rows = _rows(gradebook, chapter, Grade, Grade.auto_score, GradeCell.max_score)
+        found = [
+            Mark(student, exercise, score or 0, most, comments.get((student, exercise), ""))
+            for student, cell, score, most in rows
+            if (exercise := cell.removeprefix("check-")) != cell
+        ]
+    wanted, order = set(names), [exercise.id for exercise in chapter_exercises(chapter)]
+    kept = (mark for mark in found if mark.student in wanted)
+    return sorted(kept, key=lambda mark: (mark.student, order.index(mark.exercise)))
+
+
+def _rows(gradebook: Gradebook, chapter: str, table: type, *columns) -> list[tuple]:
+    """(student, cell, the columns) for every row of a table that belongs to submissions of a chapter."""
+    cell = GradeCell if table is Grade else SolutionCell
+    return (
+        gradebook.db.query(SubmittedAssignment.student_id, cell.name, *columns)
+        .select_from(table)
+        .join(SubmittedNotebook, table.notebook_id == SubmittedNotebook.id)
+        .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+        .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
+        .join(cell, table.cell_id == cell.id)
+        .filter(Assignment.name == chapter)
+        .all()
+    )
 
 
 def refusals(marks: list[Mark]) -> dict[str, str]:

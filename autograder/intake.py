@@ -187,8 +187,12 @@ def rebuild(released: NotebookNode, sources: list[tuple[str, str]], chapter: str
 
 @lru_cache(maxsize=4)
 def _released(path: Path, changed: int) -> NotebookNode:
-    """A released notebook, read once as long as it does not change."""
-    return nbformat.read(path, as_version=4)
+    """A released notebook without outputs, read once as long as it does not change."""
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = []
+    return notebook
 
 
 def rebuild_submission(folder: Path, released_path: Path, chapter: str) -> NotebookNode:

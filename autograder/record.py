@@ -128,7 +128,7 @@ class Recorder:
     def _write(self, student: str, graded: NotebookNode, timestamp: str | None) -> None:
         folder = self.folder / "autograded" / student / self.chapter
         folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / f"{self.notebook.name}.ipynb", json.dumps(graded, ensure_ascii=False, indent=1) + "\n")
+        write_whole(folder / f"{self.notebook.name}.ipynb", json.dumps(graded, ensure_ascii=False) + "\n")
         if timestamp:
             write_whole(folder / TIMESTAMP, timestamp)
 
