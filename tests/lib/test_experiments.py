@@ -31,3 +31,32 @@ def test_position_experiment_repeats(monkeypatch):
     for kind in ("fcnn", "conv"):
         again = np.array(ch01_position.measure(kind, seed=0))
         np.testing.assert_allclose(again, stored("ch01_position")[kind][0], atol=0.05)
+
+
+def test_entropy_experiment_repeats(monkeypatch):
+    """One seed at the two ends; the random numbers are the same on every machine, sums may round otherwise."""
+    monkeypatch.setattr(sys, "path", [str(FOLDER), *sys.path])
+    import ch08_entropy
+
+    kept = stored("ch08_entropy")
+    for place in (0, -1):
+        again = ch08_entropy.measure(kept["widths"][place], seed=0)
+        for name, value in again.items():
+            assert value == pytest.approx(kept[name][0][place], rel=1e-3), name
+
+
+def test_translators_have_their_measurement():
+    for path in FOLDER.glob("pairs_*.json"):
+        document = json.loads(path.read_text())
+        assert all(len(runs) == len(document["seeds"]) >= 3 for runs in document["values"].values())
+
+
+def test_borrowed_weights_experiment_repeats(monkeypatch):
+    """The words of three lengths; they are drawn first, so they are the same ones."""
+    monkeypatch.setattr(sys, "path", [str(FOLDER), *sys.path])
+    import ch06_g2p
+
+    monkeypatch.setattr(ch06_g2p, "LENGTHS", ch06_g2p.LENGTHS[:3])
+    again, before = ch06_g2p.measure(seed=0), stored("ch06_g2p")["runs"][0]
+    for name, values in again.items():
+        np.testing.assert_allclose(values, before[name][:3], atol=0.01)

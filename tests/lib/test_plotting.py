@@ -49,6 +49,8 @@ def test_begin_fixes_all_random_numbers():
         lambda ax=None: plotting.dots({"one": [0.1, 0.2], "both": [0.3, 0.5]}, {"one": "#0072b2"}, ax=ax),
         lambda ax=None: plotting.word_bars(["it", "is", "so"], [0.1, 0.9, 0.2], [False, True, False], ax=ax),
         lambda ax=None: plotting.surprise_over_letters("itis", [3, 1, 2, 0.1], [True, False, True, False], ax=ax),
+        lambda ax=None: plotting.attention_map(np.eye(2, 3), ["a", "b"], ["x", "y", "z"], "head 1", ax=ax),
+        lambda ax=None: plotting.pairs_of_dots({"one": ([1, 2], [2, 3])}, ("seen", "hidden"), ax=ax),
     ],
 )
 def test_drawings_return_their_axes_and_repeat_exactly(draw):
@@ -64,3 +66,9 @@ def test_every_colour_is_legible_on_white():
         linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
         assert 1.05 / (linear @ [0.2126, 0.7152, 0.0722] + 0.05) >= 2.7, colour
     assert len(set(plotting.COLOURS.values())) == len(plotting.COLOURS) == len(plotting.NAMES)
+
+
+def test_attention_maps_share_one_scale():
+    for weights in (np.full((2, 2), 0.5), np.eye(2)):
+        image = plotting.attention_map(weights, ["a", "b"], ["a", "b"]).images[0]
+        assert (image.norm.vmin, image.norm.vmax) == (0, 1)

@@ -1,0 +1,74 @@
+"""The translators of chapters 6, 7 and 9 on the same three tasks with the same budget (unrolled.translation.BUDGETS).
+
+    python experiments/pairs_models.py plain letters verses french
+
+measures the named model on the named tasks over all seeds and writes experiments/pairs_<model>.json; tasks that are not
+named keep what was measured before. French has to be downloaded.
+"""
+
+import sys
+import time
+
+import torch
+
+from unrolled.measurements import FOLDER, record, stored
+from unrolled.translation import BUDGETS, Languages, learn_pairs, scores, scores_by_length, translate
+from unrolled.translators import RecurrentReader, Seq2Seq
+
+SEEDS = [0, 1, 2]
+E, H = 48, 128
+EDGES = {
+    "letters": [1, 5, 6, 7, 8, 9, 10, 11, 12, 30],
+    "verses": [1, 10, 14, 18, 22, 40],
+    "french": [1, 5, 7, 9, 11, 20],
+}
+
+
+def plain(languages: Languages) -> Seq2Seq:
+    """One context vector, read at every step (chapter 6)."""
+    reader = RecurrentReader(len(languages.source), E, H // 2)
+    return Seq2Seq(reader, len(languages.target), E, H)
+
+
+MODELS = {"plain": plain}
+
+
+def measure(name: str, task: str, seed: int) -> dict:
+    budget = BUDGETS[task]
+    pairs = {part: budget.load(part) for part in ("train", "test")}
+    languages = Languages(pairs["train"], budget.min_count)
+    torch.manual_seed(seed)
+    model = MODELS[name](languages)
+    begin = time.process_time()
+    options = {"updates": budget.updates, "size": budget.size, "lr": budget.lr, "clip": budget.clip}
+    losses = learn_pairs(model, pairs["train"], languages, seed=seed, **options)
+    seconds = time.process_time() - begin
+    said = translate(model, pairs["test"], languages, budget.longest)
+    return {
+        "weights": sum(p.numel() for p in model.parameters()),
+        "recurrent weights": sum(p.numel() for n, p in model.named_parameters() if "gru" in n),
+        "vocabularies": [len(languages.source), len(languages.target)],
+        "pairs": {part: len(rows) for part, rows in pairs.items()},
+        "cpu seconds": round(seconds, 1),
+        "loss": sum(losses[-100:]) / 100,
+        **scores(pairs["test"], said),
+        "by length": scores_by_length(pairs["test"], said, EDGES[task]),
+        "copied": scores(pairs["test"], [source for source, _ in pairs["test"]]),
+        "said": {" ".join(s): " ".join(t) for (s, _), t in list(zip(pairs["test"], said, strict=True))[:2]},
+    }
+
+
+def main():
+    torch.set_num_threads(1)
+    since, (name, *tasks) = time.time(), sys.argv[1:]
+    values = stored(f"pairs_{name}") if (FOLDER / f"pairs_{name}.json").exists() else {}
+    for task in tasks:
+        values[task] = []
+        for seed in SEEDS:
+            values[task].append(measure(name, task, seed))
+            print(name, task, seed, {k: v for k, v in values[task][-1].items() if k != "by length"}, flush=True)
+        record(f"pairs_{name}", SEEDS, values, since)
+
+
+if __name__ == "__main__":
+    main()
