@@ -17,27 +17,34 @@ from autograder.values import RTOL, RTOL32, equal, insists_on_float32
 
 def points(exercise: Exercise, namespace: dict) -> float:
     """What a test cell gives for the functions in a notebook's namespace: by property, as the judge does."""
-    functions = {name: namespace[name] for name in exercise.functions}
-    share = _share(exercise, functions)
-    if share < 1 and exercise.uses:
-        with references_instead(functions, exercise.uses):
-            share = max(share, _share(exercise, functions))
+    passed = held(exercise, namespace)
+    share = sum(p.weight for p in passed) / sum(p.weight for p in exercise.credited)
     return round(exercise.points * share, 2)
 
 
-def _share(exercise: Exercise, functions: dict[str, Callable]) -> float:
-    conventions = (exercise.with_one(convention.implementation) for convention in exercise.conventions)
-    held = [p for p in exercise.credited if holds(exercise, p, functions)]
-    if len(held) < len(exercise.credited):
-        for right in conventions:
-            if all(holds(exercise, probe, functions, right) for probe in exercise.credited):
-                return 1.0
-    return sum(p.weight for p in held) / sum(p.weight for p in exercise.credited)
+def held(exercise: Exercise, namespace: dict) -> list[Probe]:
+    """The properties that hold; where some do not, with right versions of what the functions use if that is better."""
+    functions = {name: namespace[name] for name in exercise.functions}
+    passed = _held(exercise, functions)
+    if len(passed) < len(exercise.credited) and exercise.uses:
+        with references_instead(functions, exercise.uses):
+            passed = max(passed, _held(exercise, functions), key=lambda found: sum(p.weight for p in found))
+    return passed
 
 
-def holds(exercise: Exercise, probe: Probe, functions: dict[str, Callable], right: dict | None = None) -> bool:
-    """True if functions answer a probe as the references do, or as other functions that are ``right``."""
-    return all(_agree(Question(probe, seed), functions, right or exercise.functions) for seed in CHECK_SEEDS)
+def _held(exercise: Exercise, functions: dict[str, Callable]) -> list[Probe]:
+    """The properties in which functions agree with the references, or all if they agree with another convention."""
+    passed = [probe for probe in exercise.credited if _holds(probe, functions, exercise.functions)]
+    if len(passed) < len(exercise.credited):
+        for convention in exercise.conventions:
+            right = exercise.with_one(convention.implementation)
+            if all(_holds(probe, functions, right) for probe in exercise.credited):
+                return list(exercise.credited)
+    return passed
+
+
+def _holds(probe: Probe, functions: dict[str, Callable], right: dict[str, Callable]) -> bool:
+    return all(_agree(Question(probe, seed), functions, right) for seed in CHECK_SEEDS)
 
 
 def _agree(question: Question, functions: dict[str, Callable], right: dict[str, Callable]) -> bool:

@@ -34,19 +34,25 @@ OTTER_TEST = """\
 from otter.test_files import test_case
 
 from autograder.exercises.ch{chapter} import EXERCISES
-from autograder.plain_checks import holds
+from autograder.plain_checks import held
 
 OK_FORMAT = False
 name = "{name}"
 points = None
 exercise = next(exercise for exercise in EXERCISES if exercise.id == name)
+passed = []
+
+
+def ids(env):
+    if not passed:
+        passed.append([probe.id for probe in held(exercise, env)])
+    return passed[0]
 """
 OTTER_CASE = """
 
 @test_case(points={points}, name="{probe}")
 def test_{probe}(env):
-    probe = next(probe for probe in exercise.credited if probe.id == "{probe}")
-    assert holds(exercise, probe, {{name: env[name] for name in exercise.functions}})
+    assert "{probe}" in ids(env)
 """
 
 
