@@ -11,9 +11,10 @@ import time
 
 import torch
 
+from unrolled.attention import BilinearScore
 from unrolled.measurements import FOLDER, record, stored
 from unrolled.translation import BUDGETS, Languages, learn_pairs, scores, scores_by_length, translate
-from unrolled.translators import RecurrentReader, Seq2Seq
+from unrolled.translators import AttentionSeq2Seq, RecurrentReader, Seq2Seq
 
 SEEDS = [0, 1, 2]
 E, H = 48, 128
@@ -30,7 +31,14 @@ def plain(languages: Languages) -> Seq2Seq:
     return Seq2Seq(reader, len(languages.target), E, H)
 
 
-MODELS = {"plain": plain}
+def attention(languages: Languages) -> AttentionSeq2Seq:
+    """A context of its own for every step (chapter 7); narrower, so that it has no more weights than the plain one."""
+    H = 112
+    reader = RecurrentReader(len(languages.source), E, H // 2)
+    return AttentionSeq2Seq(reader, BilinearScore(H, reader.width), len(languages.target), E, H)
+
+
+MODELS = {"plain": plain, "attention": attention}
 
 
 def measure(name: str, task: str, seed: int) -> dict:
