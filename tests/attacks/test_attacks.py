@@ -64,6 +64,12 @@ ATTACKS = {
     "read parents through proc": "import glob\ndef softmax(o):\n    return ''.join(open(f).read() for f in "
     "glob.glob('/proc/[0-9]*/cmdline') + glob.glob('/proc/[0-9]*/environ'))",
     "secret from the environment": "import os\ndef softmax(o): return str(dict(os.environ))",
+    "read other notebooks": "import os\nfound = [open(os.path.join(d, f)).read() for d, _, fs in os.walk('/') for f in fs if f.endswith('.ipynb')]\n"
+    "def softmax(o): return '\\n'.join(found)",
+    "write the gradebook": "import os, sqlite3\nfor d, _, fs in os.walk('/'):\n    for f in fs:\n        if f == 'gradebook.db':\n"
+    "            sqlite3.connect(os.path.join(d, f)).execute('UPDATE grade SET auto_score = 2')\ndef softmax(o): return o",
+    "right only where nobody grades": "import sys\ndef softmax(o):\n    watched = any(m.startswith('autograder.probes') for m in sys.modules)\n"
+    "    return o if watched else o.softmax(-1)",
     # the process
     "exit": "import sys\ndef softmax(o): sys.exit(0)",
     "exit hard": "import os\ndef softmax(o): os._exit(0)",
@@ -76,6 +82,13 @@ ATTACKS = {
     "thread bomb": "import threading, time\ndef softmax(o):\n    for _ in range(2000):\n"
     "        threading.Thread(target=time.sleep, args=(99,), daemon=True).start()\n    return o",
     "recursion": "def softmax(o): return softmax(o)",
+    "endless cell": "while True: pass\ndef softmax(o): return o",
+    "endless loop in C": "import re\nre.match('(a+)+$', 'a' * 60 + 'b')\ndef softmax(o): return o",
+    "loop in one answer": "def softmax(o):\n    while o.max() > 500: pass\n    return o",
+    "ignored signals": "import signal\nfor s in range(1, 65):\n    try: signal.signal(s, signal.SIG_IGN)\n    except (OSError, ValueError): pass\n"
+    "def softmax(o):\n    while o.max() > 500: pass\n    return o",
+    "daemon": "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        while True:\n"
+    "            open('/tmp/attack-daemon', 'a').write('x')\n            time.sleep(0.01)\n    os._exit(0)\ndef softmax(o): return o",
     # resources
     "memory": "def softmax(o): return torch.ones(10 ** 11)",
     "disk": "def softmax(o):\n    with open('/tmp/attack-x', 'wb') as f:\n        while True: f.write(bytes(1 << 20))",
@@ -94,12 +107,22 @@ ATTACKS = {
     "garbage frames": "import os\nfor fd in range(3, 64):\n    try: os.write(fd, b'\\xff' * 1000)\n    except OSError: pass\n"
     "def softmax(o): return o",
     "closed channel": "import os\ndef softmax(o):\n    os.closerange(3, 64)\n    return o",
+    "replayed answers": "import __main__\nkept, asked, send = [], [], __main__.send\ndef again(channel, data):\n    kept.append(data)\n"
+    "    send(channel, kept[-2] if asked else data)\n__main__.send = again\ndef softmax(o):\n    asked.append(o)\n    return o",
+    "answer that runs when unpickled": "import os\nclass P:\n    def __reduce__(self): return os.system, ('touch /tmp/attack-pickle',)\n"
+    "def softmax(o): return [P(), {'x': P()}]",
     "judge text": "def softmax(o): raise ValueError('softmax: right — 2 of 2 points')",
     # reaching out
     "network": "import socket\ndef softmax(o):\n    socket.create_connection(('127.0.0.1', 80), 1)\n    return o",
     "unix socket": "import socket\ndef softmax(o):\n    socket.socket(socket.AF_UNIX).connect('/tmp/attack-x')\n    return o",
     "write into the packages": "import sys\nopen(sys.prefix + '/sitecustomize.py', 'w').write('x')\ndef softmax(o): return o",
     "shadow module": "open('/tmp/attack-torch.py', 'w').write('x')\nimport sys\nsys.path.insert(0, '/tmp')\ndef softmax(o): return o",
+    "startup files": "import os\nfor name in ('sitecustomize.py', 'usercustomize.py', '.pythonrc'):\n    open('/tmp/' + name, 'w').write('raise SystemExit')\n"
+    "os.environ.update(PYTHONSTARTUP='/tmp/.pythonrc', PYTHONPATH='/tmp', LD_PRELOAD='/tmp/x.so')\ndef softmax(o): return o",
+    "links": "import os, sys\nos.symlink('/', '/tmp/attack-root')\ntry: os.link(sys.prefix + '/pyvenv.cfg', '/tmp/attack-link')\n"
+    "except OSError: pass\ndef softmax(o): return os.listdir('/tmp/attack-root/root')",
+    "transformed cells": "import IPython\nshell = IPython.get_ipython() or IPython.core.interactiveshell.InteractiveShell()\n"
+    "shell.input_transformers_post.append(lambda lines: ['2.0'])\ndef softmax(o): return o",
     "new namespace": "import ctypes\nctypes.CDLL(None).unshare(0x10000000)\ndef softmax(o): return o",
     "mount": "import ctypes\nctypes.CDLL(None).mount(b'proc', b'/tmp', b'proc', 0, None)\ndef softmax(o): return o",
     "ptrace": "import ctypes\ndef softmax(o):\n    return ctypes.CDLL(None).ptrace(16, 1, 0, 0) * o",
