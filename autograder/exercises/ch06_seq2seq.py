@@ -167,6 +167,21 @@ def shift_right__as_language_model(y, bos):
 
 
 @SHIFT_RIGHT.misconception(
+    "Pads are read where pads are to be said",
+    fails=SHIFT_RIGHT.all_but("full", "empty"),
+    hints=(
+        "Your targets are right, and so are the inputs but for the EOS of the shorter rows: a pad stands there.",
+        "Nothing need be repaired under a pad: the loss leaves these places out. Shift every row as it is, whatever "
+        "its length.",
+        "Read what the task says about the inputs: the EOS of shorter rows is among them.",
+    ),
+)
+def shift_right__pads_for_eos(y, bos):
+    inputs = torch.cat([torch.full_like(y[:, :1], bos), y[:, :-1]], dim=1)
+    return inputs.masked_fill(y == 0, 0), y
+
+
+@SHIFT_RIGHT.misconception(
     "The rows are shifted, not the tokens",
     fails=SHIFT_RIGHT.all_but(),
     hints=(
@@ -526,6 +541,50 @@ def encode__not_turned_back(x, lengths, f, b):
     h_b = gru_forward(x[row, turned], x.new_zeros(B, len(b.b_h)), b)
     states = torch.cat([h_f, h_b], dim=2) * real
     return states, torch.cat([h_f[row[:, 0], lengths - 1], h_b[:, 0]], dim=1)
+
+
+@ENCODE.misconception(
+    "The context is right, but the backward states are not turned back",
+    fails=ENCODE.all_but("context"),
+    hints=(
+        "The context and your forward half are right. The backward states stand in the order in which b has read.",
+        "What b says of the last word stands beside the first. Turn the real steps of each row round again before you "
+        "join the halves.",
+        "Read the equation of the states: both halves belong to the same step.",
+    ),
+)
+def encode__states_not_turned_back(x, lengths, f, b):
+    B, S, _ = x.shape
+    t, n, row = torch.arange(S), lengths[:, None], torch.arange(B)[:, None]
+    real, turned = (t < n)[..., None], torch.where(t < n, n - 1 - t, t)
+    h_f = gru_forward(x, x.new_zeros(B, len(f.b_h)), f)
+    h_b = gru_forward(x[row, turned], x.new_zeros(B, len(b.b_h)), b)
+    states = torch.cat([h_f, h_b], dim=2)
+    return states * real, states[row[:, 0], lengths - 1]
+
+
+@ENCODE.misconception(
+    "The loop runs backward, and its states are listed in that order",
+    fails=ENCODE.all_but("context"),
+    hints=(
+        "The context and your forward half are right. The backward states stand in the order of the loop, which began "
+        "at the end of the rectangle.",
+        "The state that is ready first belongs to the last step: put each new one in front, or turn the list round.",
+        "Read the equation of the states: both halves belong to the same step.",
+    ),
+)
+def encode__listed_as_read(x, lengths, f, b):
+    B, S, _ = x.shape
+    real = torch.arange(S) < lengths[:, None]
+    h_f, h_b = x.new_zeros(B, len(f.b_h)), x.new_zeros(B, len(b.b_h))
+    forward, backward = [], []
+    for s in range(S):
+        h_f = torch.where(real[:, s, None], gru_step(x[:, s], h_f, f), h_f)
+        h_b = torch.where(real[:, -1 - s, None], gru_step(x[:, -1 - s], h_b, b), h_b)
+        forward.append(h_f)
+        backward.append(h_b)
+    states = torch.cat([torch.stack(forward, dim=1), torch.stack(backward, dim=1)], dim=2)
+    return states * real[..., None], torch.cat([h_f, h_b], dim=1)
 
 
 @ENCODE.misconception(
@@ -1191,6 +1250,48 @@ def greedy__eos_at_once(step, h0, c, bos, eos, pad, max_len):
         ended = ended | (y == eos)
         out.append(y)
         if (y == eos).all():
+            break
+    return torch.stack(out, dim=1)
+
+
+@GREEDY.misconception(
+    "No row's end is remembered: only an EOS in all rows at once ends anything",
+    fails=GREEDY.all_but("goes_on", "alone", "together"),
+    hints=(
+        "One row alone is right, and so are rows that end together. All others talk on behind EOS, up to max_len.",
+        "(y == eos).all() knows this step only. Keep for each row whether it has ended: then write pads into it, and "
+        "stop when all have.",
+        "Read what the task says about EOS: each row ends with its first one, whatever the others do.",
+    ),
+)
+def greedy__no_memory(step, h0, c, bos, eos, pad, max_len):
+    y, h, out = torch.full((len(c),), bos), h0, []
+    for _ in range(max_len):
+        logits, h = step(y, h, c)
+        y = logits.argmax(dim=1)
+        out.append(y)
+        if (y == eos).all():
+            break
+    return torch.stack(out, dim=1)
+
+
+@GREEDY.misconception(
+    "A row's end is remembered for one step",
+    fails=GREEDY.all_but("goes_on", "alone", "together"),
+    hints=(
+        "Behind EOS your rows have one pad; then they talk on.",
+        "Only the token just said is asked whether it is EOS. One step later it is a pad, and the row seems to be "
+        "alive again: keep for each row whether it has ended.",
+        "Read what the task says about EOS: all that follows it is pad.",
+    ),
+)
+def greedy__one_pad(step, h0, c, bos, eos, pad, max_len):
+    y, h, out = torch.full((len(c),), bos), h0, []
+    for _ in range(max_len):
+        logits, h = step(y, h, c)
+        y = logits.argmax(dim=1).masked_fill(y == eos, pad)
+        out.append(y)
+        if ((y == eos) | (y == pad)).all():
             break
     return torch.stack(out, dim=1)
 

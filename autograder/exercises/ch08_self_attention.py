@@ -36,7 +36,7 @@ ATTENTION = Exercise(
 
 @ATTENTION.convention(
     "masked scores are filled with a large finite negative instead of -inf. A query that may attend to nothing then "
-    "takes the plain mean of all values; the text further down has zeros there"
+    "takes the plain mean of all values, where the task has zeros; both are accepted"
 )
 def scaled_dot_product_attention__finite_fill(q, k, v, mask=None):
     scores = q @ k.mT / math.sqrt(q.shape[-1])
@@ -48,7 +48,7 @@ def scaled_dot_product_attention__finite_fill(q, k, v, mask=None):
 
 @ATTENTION.convention(
     "a large finite negative is added to masked scores instead of -inf. A query that may attend to nothing then "
-    "attends as if there were no mask; the text further down has zeros there"
+    "attends as if there were no mask, where the task has zeros; both are accepted"
 )
 def scaled_dot_product_attention__finite_added(q, k, v, mask=None):
     scores = q @ k.mT / math.sqrt(q.shape[-1])
@@ -415,6 +415,71 @@ def scaled_dot_product_attention__overflow(q, k, v, mask=None):
 
 
 @ATTENTION.misconception(
+    "exp overflows, and a query that may attend to nothing gets NaN",
+    fails=(
+        "scaled_dot_product_attention_large",
+        "scaled_dot_product_attention_nothing",
+        "scaled_dot_product_attention_nothing_gradients",
+    ),
+    hints=(
+        "You are right as long as scores are small and every query has a key. Else a row is NaN.",
+        "exp was taken of the scores as they are, and large ones give inf / inf. Take away the largest score of each "
+        "row first, or use torch.softmax. Besides, a row without a key is 0 / 0.",
+        "Read what the task says about large scores and about a query that may attend to nothing.",
+    ),
+)
+def scaled_dot_product_attention__overflow_nan(q, k, v, mask=None):
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    exps = scores.exp()
+    weights = exps / exps.sum(dim=-1, keepdim=True)
+    return weights @ v, weights
+
+
+@ATTENTION.misconception(
+    "exp overflows, and inf is then multiplied by the mask's 0",
+    fails=(
+        "scaled_dot_product_attention_large",
+        "scaled_dot_product_attention_nothing",
+        "scaled_dot_product_attention_nothing_gradients",
+    ),
+    hints=(
+        "You are right as long as scores are small and every query has a key. Else a row is NaN.",
+        "exp was taken of the scores as they are: large ones give inf, and inf times 0 is NaN even where the key is "
+        "masked. Mask the scores first and take away the largest of each row, or use torch.softmax. Besides, a row "
+        "without a key is 0 / 0.",
+        "Read what the task says about large scores and about a query that may attend to nothing.",
+    ),
+)
+def scaled_dot_product_attention__overflow_multiplied(q, k, v, mask=None):
+    exps = (q @ k.mT / math.sqrt(q.shape[-1])).exp()
+    if mask is not None:
+        exps = exps * mask
+    weights = exps / exps.sum(dim=-1, keepdim=True)
+    return weights @ v, weights
+
+
+@ATTENTION.misconception(
+    "k.T turns all axes round, not only the last two",
+    fails=ATTENTION.all_but("itself", "large"),
+    hints=(
+        "A single sequence is right. With a batch or heads in front, your product of queries and keys does not fit.",
+        "k.T reverses all axes, and those of the batch and of the heads have to stay in front. k.mT, or "
+        "k.transpose(-2, -1), exchanges the last two only.",
+        "Read what the task says about the leading axes of q, k and v.",
+    ),
+)
+def scaled_dot_product_attention__all_axes_turned(q, k, v, mask=None):
+    scores = q @ k.permute(*reversed(range(k.ndim))) / math.sqrt(q.shape[-1])
+    if mask is None:
+        weights = scores.softmax(dim=-1)
+    else:
+        weights = scores.masked_fill(~mask, -math.inf).softmax(dim=-1).masked_fill(~mask, 0)
+    return weights @ v, weights
+
+
+@ATTENTION.misconception(
     "The keys are averaged in place of the values",
     fails=ATTENTION.all_but(),
     hints=(
@@ -737,6 +802,10 @@ HEADS = Exercise(
     points=3,
     minutes=15,
     difficulty=2,
+    not_applicable={
+        "interleaved in both functions at once": "an entry replaces one of the two functions; each half is listed by "
+        "itself, and both together, inside multi_head_attention, in 8.3.",
+    },
 )
 
 
@@ -1328,6 +1397,41 @@ def multi_head_attention__one_head(x, memory, params, n_heads, mask=None):
 
 
 @MULTI_HEAD.misconception(
+    "n_heads is not used: one head as wide as the model",
+    fails=MULTI_HEAD.all_but(),
+    hints=(
+        "With one head you are right. With more, your weights still have a single head.",
+        "The argument n_heads is never read, or a 1 stands in its place: all features look at the same places.",
+        "Read what the task says about n_heads and about the shape of the weights.",
+    ),
+)
+def multi_head_attention__n_heads_ignored(x, memory, params, n_heads, mask=None):
+    q = split_heads(x @ params.W_q.T + params.b_q, 1)
+    k = split_heads(memory @ params.W_k.T + params.b_k, 1)
+    v = split_heads(memory @ params.W_v.T + params.b_v, 1)
+    heads, weights = scaled_dot_product_attention(q, k, v, mask)
+    return merge_heads(heads) @ params.W_o.T + params.b_o, weights
+
+
+@MULTI_HEAD.misconception(
+    "The features of the heads are interleaved, in the split and in the join",
+    fails=MULTI_HEAD.all_but("extremes"),
+    hints=(
+        "With one head you are right; with more, each head holds every N-th feature.",
+        "The width was cut as (K, N) and joined so again. That fits together, but not with the matrices: a head is a "
+        "block of K neighbouring features, (N, K).",
+        "Read what the task says about the n-th blocks.",
+    ),
+)
+def multi_head_attention__interleaved(x, memory, params, n_heads, mask=None):
+    q = (x @ params.W_q.T + params.b_q).unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)
+    k = (memory @ params.W_k.T + params.b_k).unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)
+    v = (memory @ params.W_v.T + params.b_v).unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)
+    heads, weights = scaled_dot_product_attention(q, k, v, mask)
+    return heads.permute(0, 2, 3, 1).flatten(2) @ params.W_o.T + params.b_o, weights
+
+
+@MULTI_HEAD.misconception(
     "The inputs are split into heads before they are projected",
     fails=MULTI_HEAD.all_but(),
     hints=(
@@ -1573,8 +1677,8 @@ FLOPS = Exercise(
 
 
 @FLOPS.convention(
-    "multiply-adds are counted, as some tables do, which gives half of the FLOPs. The text further down counts a "
-    "multiplication and an addition as two"
+    "multiply-adds are counted, as some tables do, which gives half of the FLOPs. The equation of the task counts a "
+    "multiplication and an addition as two; both are accepted"
 )
 def flops__multiply_adds(kind, L, d, k):
     step = L * d * d
@@ -1668,6 +1772,22 @@ def flops__square_of_the_width(kind, L, d, k):
 def flops__scores_only(kind, L, d, k):
     counts = {"convolution": 2 * k, "rnn": 4, "gru": 12, "lstm": 16, "attention": 0, "attention+projections": 8}
     return counts[kind] * L * d**2 + ("attention" in kind) * 2 * L**2 * d
+
+
+@FLOPS.misconception(
+    'The core is counted by half in "attention", and in full in "attention+projections"',
+    fails=("flops_attention",),
+    hints=(
+        'Take the projections away from your "attention+projections": what is left is twice your "attention".',
+        "The core is two products, scores and weighted sums, with 2 operations for each term: 4·L²·d in both kinds. "
+        "One product or one factor 2 is missing in the first.",
+        'Read what the task says about "attention", and the equation.',
+    ),
+)
+def flops__core_halved(kind, L, d, k):
+    counts = {"convolution": 2 * k, "rnn": 4, "gru": 12, "lstm": 16, "attention": 0, "attention+projections": 8}
+    pairs = {"attention": 2, "attention+projections": 4}
+    return counts[kind] * L * d**2 + pairs.get(kind, 0) * L**2 * d
 
 
 @FLOPS.misconception(

@@ -96,7 +96,7 @@ def scaled_dot_product_attention_large(scaled_dot_product_attention, rng):
     return {"masked": masked, "all": scaled_dot_product_attention(q, k, v)}
 
 
-@probe("scaled_dot_product_attention", "a query that may attend to nothing: zeros")
+@probe("scaled_dot_product_attention", "a query that may attend to nothing: zeros, or what a large finite fill leaves")
 def scaled_dot_product_attention_nothing(scaled_dot_product_attention, rng):
     q, k, v, mask = _nothing(rng)
     return {"output and weights": scaled_dot_product_attention(q, k, v, mask)}

@@ -42,6 +42,8 @@ def error_rate(pairs: list[tuple]) -> float:
     $$ \text{ER} = \frac{\sum_k \mathrm{edit\_distance}(r_k, h_k)}
        {\sum_k |r_k|} $$ (eq-error-rate)
 
+    Row k should be r_k (the reference), and h_k was said instead (the hypothesis, no state).
+
     Args:
         pairs: one pair (r, h) for each row: the true tokens and those that were said instead.
             Either may be empty, but not all r are.

@@ -24,6 +24,7 @@ def flops(kind: str, L: int, d: int, k: int) -> int:
     Returns:
         The number of operations, an int. Biases, nonlinearities, softmax and the products with
         gates are not counted; the number of heads makes no difference, and no mask saves work.
+        (Multiply-adds, without the factor 2 everywhere, are accepted as another way to count.)
 
     Built in chapter 8.
 

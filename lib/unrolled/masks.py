@@ -9,7 +9,7 @@ from torch import Tensor
 def causal_mask(T: int) -> Tensor:
     r"""The mask of a reader that has seen nothing of what comes later.
 
-    $$ M_{tj} = \text{True} \iff j \le t $$ (eq-causal-mask)
+    $$ \mathrm{mask}_{tj} = \text{True} \iff j \le t $$ (eq-causal-mask)
 
     Args:
         T: number of steps, at least 1.

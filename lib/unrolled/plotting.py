@@ -200,9 +200,8 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str], ax: Axes | Non
         ax.annotate("", (x, 1), (x, 0), arrowprops=arrow)
         ax.annotate("", (x, 2), (x, 1), arrowprops=arrow)
         ax.annotate("", (x, 1), (middle if t == 0 else x - 1, 1), arrowprops=arrow)
-        if t > 0:
-            again = {**arrow, "linestyle": ":", "color": "#222222", "connectionstyle": "arc3,rad=-0.35"}
-            ax.annotate("", (x - 0.1, 1.15), (middle, 1.1), arrowprops=again)
+        again = {**arrow, "linestyle": ":", "color": "#222222", "connectionstyle": "arc3,rad=-0.35"}
+        ax.annotate("", (x - 0.1, 1.13), (middle, 1.13), arrowprops={**again, "shrinkA": 0, "shrinkB": 0})
     ax.set(xlim=(-0.6, middle + T + 1), ylim=(-0.35, 2.3))
     ax.axis("off")
     return ax

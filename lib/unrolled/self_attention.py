@@ -46,8 +46,9 @@ def scaled_dot_product_attention(
     Returns:
         output: (..., T, d_v).
         weights: (..., T, S); each row sums to 1. But a query that may attend to nothing has
-            weights and an output of zero. Gradients of the output reach q, k and v and are
-            always finite; nothing is changed.
+            weights and an output of zero. (A large finite fill in the place of -inf gives it a
+            mean of the values; that is accepted too.) Gradients of the output reach q, k and v
+            and are always finite; the arguments are not modified.
 
     Built in chapter 8.
 
@@ -79,7 +80,7 @@ def split_heads(x: Tensor, n_heads: int) -> Tensor:
         n_heads: number of heads N; it divides D, and each head is K = D / N wide.
 
     Returns:
-        (B, N, T, K). Gradients reach x; nothing is changed. Whether the result shares memory
+        (B, N, T, K). Gradients reach x, which is not modified. Whether the result shares memory
         with x is left open.
 
     Built in chapter 8.
@@ -101,8 +102,8 @@ def merge_heads(x: Tensor) -> Tensor:
         x: (B, N, T, K).
 
     Returns:
-        (B, T, D) with D = N K. Gradients reach x; nothing is changed. Whether the result shares
-        memory with x is left open.
+        (B, T, D) with D = N K. Gradients reach x, which is not modified. Whether the result
+        shares memory with x is left open.
 
     Built in chapter 8.
 
@@ -135,7 +136,7 @@ def multi_head_attention(
     Returns:
         output: (B, T, D).
         weights: (B, N, T, S), those of every head. Gradients of the output reach x, memory
-            and the parameters; nothing is changed.
+            and the parameters; the arguments are not modified.
 
     Built in chapter 8.
 

@@ -59,7 +59,7 @@ def encode(x: Tensor, lengths: Tensor, f: GRUParams, b: GRUParams) -> tuple[Tens
     With chapter 4's gru_step, its reset before the matrix (the default); without torch's GRU.
 
     Args:
-        x: (B, S, E) the embedded source, padded on the right with anything.
+        x: (B, S, E) the embedded source, padded on the right with finite numbers.
         lengths: (B,) int64, how many steps of each row are real: 1 to S, in any order; perhaps
             none is S.
         f: the parameters of the GRU that reads forward, of width H_f.
@@ -165,9 +165,9 @@ def greedy(step, h0: Tensor, c: Tensor, bos: int, eos: int, pad: int, max_len: i
     Built in chapter 6.
 
     >>> def count_up(y, h, c):  # says the next number, up to the row's c; then EOS, which is 0
-    ...     said = torch.where(y < c, y + 1, 0)
+    ...     said = torch.where(y < c[:, 0], y + 1, 0)
     ...     return torch.nn.functional.one_hot(said, 10), h
-    >>> c = torch.tensor([5, 3])
+    >>> c = torch.tensor([[5], [3]])
     >>> greedy(count_up, torch.zeros(2, 1), c, bos=2, eos=0, pad=9, max_len=7).tolist()
     [[3, 4, 5, 0], [3, 0, 9, 9]]
     """

@@ -5,6 +5,7 @@ import torch
 
 from unrolled.attention_bugs import ATTENTIONS
 from unrolled.attention_model import AttentionModel
+from unrolled.self_attention import merge_heads, scaled_dot_product_attention
 
 LOOK_AHEAD = {"mask after softmax", "softmax over queries", "mask off by one"}
 
@@ -24,6 +25,15 @@ def moved_by_the_future(model: AttentionModel) -> bool:
 @pytest.mark.parametrize("name", ATTENTIONS)
 def test_three_bugs_look_ahead_and_the_others_do_not(name):
     assert moved_by_the_future(model_with(ATTENTIONS[name])) == (name in LOOK_AHEAD)
+
+
+def test_heads_split_by_view_and_joined_rightly_look_ahead():
+    def attention(x, memory, params, n_heads, mask):
+        q, k, v = ((x @ W.T).reshape(len(x), n_heads, x.shape[1], -1) for W in (params.W_q, params.W_k, params.W_v))
+        heads, weights = scaled_dot_product_attention(q, k, v, mask)
+        return merge_heads(heads) @ params.W_o.T, weights
+
+    assert moved_by_the_future(model_with(attention))
 
 
 @pytest.mark.parametrize("name", [name for name in ATTENTIONS if name != "correct"])
