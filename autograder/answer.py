@@ -207,7 +207,7 @@ def _ready(names: list[str]) -> None:
 
 def _serve_until_the_end(door: str, lifeline: str, names: str, walls: str) -> None:
     shut = json.loads(walls)
-    found = Walls(shut["root"], tuple(shut["visible"]), shut["bwrap"]) if shut else None
+    found = Walls(**shut) if shut else None
     if not (found and found.bwrap):
         _ready(json.loads(names))
     serve(socket.socket(fileno=int(door)), socket.socket(fileno=int(lifeline)), found)

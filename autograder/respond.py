@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 
 from autograder.answer import PROBES, receive, send
@@ -21,7 +22,7 @@ from autograder.builder import builder
 from autograder.exercise import CourseError
 from autograder.exercises import chapter_exercises
 from autograder.probe import Question
-from autograder.sandbox import visible_paths
+from autograder.sandbox import Walls, visible_paths
 from autograder.values import BadAnswer, TimedOut, decode
 from autograder.view import make_view
 
@@ -86,8 +87,8 @@ class ForkServer(Door):
         super().__init__(str(self.folder / "door"), chapter)
         (self.folder / "root").mkdir()
         view = make_view(chapter, self.folder / "view")
-        shut = {"root": str(self.folder / "root"), "visible": visible_paths(view), "bwrap": builder()}
-        arguments = [json.dumps(_needed(chapter)), json.dumps(shut if sandbox else None)]
+        walls = asdict(Walls(str(self.folder / "root"), visible_paths(view), builder())) if sandbox else None
+        arguments = [json.dumps(_needed(chapter)), json.dumps(walls)]
         self.lifeline, theirs = socket.socketpair()
         environment = {
             "PATH": os.environ.get("PATH", os.defpath),

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 import torch
 import torch.nn.functional as F
-from agreement import assert_close
+from agreement import assert_close, assert_same_gradients
 
 from unrolled.attention import (
     AdditiveScore,
@@ -43,14 +43,6 @@ def some(*shape: int) -> torch.Tensor:
     mask = torch.rand(shape) < 0.5
     mask[..., torch.randint(shape[-1], ())] = True
     return mask
-
-
-def assert_same_gradients(ours, theirs, inputs):
-    weights = torch.randn_like(ours)
-    left = torch.autograd.grad((ours * weights).sum(), inputs)
-    right = torch.autograd.grad((theirs * weights).sum(), inputs)
-    for one, other in zip(left, right, strict=True):
-        assert_close(one, other)
 
 
 def entry_by_entry(score, s, h):

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from agreement import assert_close
+from agreement import assert_close, assert_same_gradients
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
@@ -32,14 +32,6 @@ def packed(module: nn.RNN, x: torch.Tensor, lengths: torch.Tensor) -> tuple[torc
     """What torch makes of a padded batch: states (B, T, 2H) and last states (2 * layers, B, H)."""
     out, h_n = module(pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False))
     return pad_packed_sequence(out, batch_first=True, total_length=x.shape[1])[0], h_n
-
-
-def assert_same_gradients(ours: torch.Tensor, theirs: torch.Tensor, inputs: list[torch.Tensor]) -> None:
-    weights = torch.randn_like(ours)
-    left = torch.autograd.grad((ours * weights).sum(), inputs)
-    right = torch.autograd.grad((theirs * weights).sum(), inputs)
-    for ours_of_one, theirs_of_one in zip(left, right, strict=True):
-        assert_close(ours_of_one, theirs_of_one)
 
 
 @pytest.mark.parametrize("nonlinearity", ["tanh", "relu"])

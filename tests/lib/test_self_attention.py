@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
-from agreement import assert_close
+from agreement import assert_close, assert_same_gradients
 from torch import nn
 
 from unrolled.attention_bugs import ATTENTIONS
@@ -53,14 +53,6 @@ def same_as_torch(params: AttentionParams) -> nn.MultiheadAttention:
         module.out_proj.weight.copy_(params.W_o)
         module.out_proj.bias.copy_(params.b_o)
     return module
-
-
-def assert_same_gradients(ours, theirs, inputs):
-    weights = torch.randn_like(ours)
-    left = torch.autograd.grad((ours * weights).sum(), inputs)
-    right = torch.autograd.grad((theirs * weights).sum(), inputs)
-    for one, other in zip(left, right, strict=True):
-        assert_close(one, other)
 
 
 @pytest.mark.parametrize("leading", [(), (B,), (B, N)])
