@@ -1,12 +1,13 @@
 """Judging on a dask cluster: one task per submission, on this machine by default, on any scheduler by its address.
 
 Workers are judges: they compare, they never run student code. That runs in the forks of one server per machine, which
-all workers of the machine share; whoever finds it gone starts the next one.
+all workers of the machine share; whoever finds it gone starts the next one. On this machine the workers are threads of
+the grader: most of the work is done in the forks, what the references answer is kept once for all, and torch need not
+be imported a third time.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import signal
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -15,7 +16,6 @@ from itertools import islice
 import dask
 import torch
 from distributed import Client, LocalCluster, WorkerPlugin, as_completed
-from distributed.utils import get_mp_context
 
 from autograder.exercise import CourseError, Verdict
 from autograder.grading import Questions
@@ -23,11 +23,9 @@ from autograder.machine import judge_one, leave
 
 CONNECT_SECONDS = 10
 SETTINGS = {
-    "distributed.worker.multiprocessing-method": "forkserver",  # torch is imported once for all workers
     "distributed.scheduler.allowed-failures": 30,
     "distributed.admin.low-level-log-length": 0,
     "distributed.logging.distributed": "critical",
-    "distributed.worker.daemon": True,
 }
 
 
@@ -44,7 +42,7 @@ class Quiet(WorkerPlugin):
 
 @contextmanager
 def connect(workers: int, scheduler: str | None = None) -> Iterator[Client]:
-    """A client of the scheduler at this address, or of a cluster of so many workers on this machine."""
+    """A client of the scheduler at this address, or of a cluster of so many threads in this process."""
     with dask.config.set(SETTINGS):
         if scheduler:
             try:
@@ -56,19 +54,15 @@ def connect(workers: int, scheduler: str | None = None) -> Iterator[Client]:
                 client.register_plugin(Quiet())
                 yield client
             return
-        get_mp_context()  # sets dask's own list of modules first
-        multiprocessing.get_context("forkserver").set_forkserver_preload(["distributed", "autograder.cluster"])
         local = LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
+            n_workers=1,
+            threads_per_worker=workers,
+            processes=False,
             dashboard_address=None,
             memory_limit=0,
             silence_logs=50,
         )
         with local, Client(local) as client:
-            client.register_plugin(Quiet())
             yield client
 
 
@@ -97,7 +91,7 @@ def judge_all(
 
     before = signal.signal(signal.SIGINT, stop)
     try:
-        give(2 * max(1, len(client.scheduler_info()["workers"])))
+        give(2 * max(1, sum(client.nthreads().values())))
         for future in under_way:
             yield names.pop(future.key), future.result()
             future.release()

@@ -6,7 +6,7 @@ page comes from the student's outputs, and all text is escaped: there is no scri
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 from jinja2 import Environment
@@ -62,7 +62,11 @@ svg rect { stroke-linejoin: round; }
 
 def as_data(verdict: Verdict) -> dict:
     """A verdict as plain data, to be kept in the graded notebook."""
-    return asdict(verdict)
+    return vars(verdict) | {"properties": [_property_as_data(found) for found in verdict.properties]}
+
+
+def _property_as_data(found: Property) -> dict:
+    return vars(found) | {"picture": vars(found.picture) if found.picture else None}
 
 
 def from_data(data: dict) -> Verdict:

@@ -10,6 +10,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 import nbformat
+import torch
 from tqdm import tqdm
 
 from autograder.cluster import connect, judge_all
@@ -96,6 +97,7 @@ class GradeRun:
 
     def _judged(self, tasks: Iterator, few: bool) -> Iterator[tuple[str, list[Verdict]]]:
         """Verdicts as they come: from the cluster, or from this process where a cluster would not pay."""
+        torch.set_num_threads(1)  # the forks keep the other processors busy
         if few and not self.scheduler:
             for name, questions in tasks:
                 yield name, judge_one(questions, self.sandbox)

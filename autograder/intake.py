@@ -179,7 +179,7 @@ def rebuild(released: NotebookNode, sources: list[tuple[str, str]], chapter: str
         if meta.get("solution") and meta["grade_id"] in copies:
             exercise, newest_first = exercises.get(meta["grade_id"]), copies[meta["grade_id"]][::-1]
             written = (s for s in newest_first if s != cell.source and not (exercise and is_unwritten(s, exercise)))
-            cell.source = next(written, newest_first[0])
+            cell.source = next(written, newest_first[0]) if len(newest_first) > 1 else newest_first[0]
             if cell.cell_type == "code":
                 cell.source = without_magics(cell.source)
     return notebook

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from threading import Lock
 
 from autograder.exercise import Exercise, Property, Verdict
 from autograder.picture import picture_of
@@ -16,6 +17,7 @@ from autograder.values import RTOL, RTOL32, Difference, Raised, TimedOut, equal,
 
 Ask = Callable[[list[Question]], Iterable[object]]
 CHECK_SEEDS = (1, 2)
+ONE_AT_A_TIME = Lock()  # torch's default dtype and generator, which a question sets, belong to the whole process
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,8 @@ def _seen(exercise: Exercise, implementation: Callable, question: Question):
 
 @lru_cache(maxsize=8192)
 def _observe_trusted(question: Question, functions: tuple):
-    return observe(question, dict(functions))
+    with ONE_AT_A_TIME:
+        return observe(question, dict(functions))
 
 
 def _rtol(question: Question) -> float:

@@ -8,18 +8,28 @@ import dis
 import inspect
 import re
 import textwrap
+import unicodedata
 from collections.abc import Callable
+from functools import lru_cache
+from threading import Lock
 
 from autograder.exercise import Exercise
 
 STUB_BODY = "raise NotImplementedError()"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+ONE_AT_A_TIME = Lock()  # Python 3.11 counts the depth of a tree for all threads together, and stops at a wrong count
+
+
+def tree_of(source: str) -> ast.Module:
+    """The syntax tree; SyntaxError and its kin where there is none. For all threads, which ``ast.parse`` is not."""
+    with ONE_AT_A_TIME:
+        return ast.parse(source)
 
 
 def function_source(function: Callable) -> str:
     """The source of a function without its decorators, dedented."""
     text = textwrap.dedent(inspect.getsource(function))
-    node = ast.parse(text).body[0]
+    node = tree_of(text).body[0]
     return "\n".join(text.splitlines()[node.lineno - 1 :])
 
 
@@ -52,7 +62,7 @@ def stub_cell(exercise: Exercise) -> str:
 def _split(reference: Callable) -> tuple[str, str]:
     """The source of a function, cut below its docstring."""
     lines = function_source(reference).splitlines()
-    first = ast.parse("\n".join(lines)).body[0].body[0]
+    first = tree_of("\n".join(lines)).body[0].body[0]
     return "\n".join(lines[: first.end_lineno]), "\n".join(lines[first.end_lineno :])
 
 
@@ -61,10 +71,11 @@ def _with_markers(reference: Callable) -> str:
     return f"{head}\n    {BEGIN}\n{body.rstrip()}\n    {END}"
 
 
+@lru_cache(maxsize=4)  # several questions are asked about one cell
 def parse(source: str) -> ast.Module | None:
-    """The syntax tree, or None where there is none."""
+    """The syntax tree, which nobody may change, or None where there is none."""
     try:
-        return ast.parse(source)
+        return tree_of(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
@@ -92,7 +103,7 @@ def normal_body(function: ast.FunctionDef) -> str:
     return "\n".join(ast.dump(statement) for statement in body)
 
 
-_STUB = normal_body(ast.parse(f"def stub():\n    {STUB_BODY}").body[0])
+_STUB = normal_body(tree_of(f"def stub():\n    {STUB_BODY}").body[0])
 
 
 def functions_in(source: str) -> dict[str, ast.FunctionDef]:
@@ -109,13 +120,14 @@ def is_unwritten(source: str, exercise: Exercise) -> bool:
     if not tree.body:
         return True
     defined = functions_in(source)
-    only_stubs = all(normal_body(node) == _STUB for node in defined.values())
+    only_stubs = all(len(node.body) <= 2 and normal_body(node) == _STUB for node in defined.values())
     return only_stubs and len(defined) == len(tree.body) and set(defined) <= set(exercise.functions)
 
 
 def shortcut(source: str, exercise: Exercise) -> str | None:
     """The sentence for a call that the exercise asks the student to write, if the cell uses one."""
-    tree = parse(source)
+    plain = unicodedata.normalize("NFKC", source)  # as Python reads names
+    tree = parse(source) if any(name in plain for name in exercise.forbidden) else None
     for node in ast.walk(tree) if tree else ():
         names = []
         if isinstance(node, ast.Attribute):
@@ -133,7 +145,7 @@ def shortcut(source: str, exercise: Exercise) -> str | None:
 def bound_names(source: str) -> set[str]:
     """The names that a cell binds at its top level."""
     names: set[str] = set()
-    for node in ast.parse(source).body:
+    for node in tree_of(source).body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             names.add(node.name)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):

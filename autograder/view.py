@@ -8,6 +8,7 @@ from pathlib import Path
 
 import unrolled
 from autograder.exercises import chapter_modules
+from autograder.source import tree_of
 
 HERE = Path(__file__).resolve().parent
 SHARED = ("answer.py", "probe.py", "sandbox.py", "values.py")
@@ -56,7 +57,7 @@ def graded_from(chapter: str) -> dict[str, set[str]]:
 def redact(source: str, names: set[str]) -> str:
     """The source with the bodies of the named functions replaced by one that raises; docstrings stay."""
     lines = source.splitlines()
-    for node in reversed(ast.parse(source).body):
+    for node in reversed(tree_of(source).body):
         if isinstance(node, ast.FunctionDef) and node.name in names:
             first = node.body[0]
             documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)

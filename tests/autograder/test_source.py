@@ -1,6 +1,11 @@
 """Stubs, answers, names and shortcuts, read from the text alone."""
 
 import ast
+import gc
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
 
 from autograder.exercises import find
 from autograder.source import (
@@ -12,11 +17,35 @@ from autograder.source import (
     renamed_source,
     shortcut,
     stub_cell,
+    tree_of,
     without_magics,
 )
 from autograder.view import redact
 
 STEP = find("rnn_step")
+
+
+@pytest.fixture
+def other_threads_come_in():
+    """Something runs at every collection of garbage, as with dask, so a thread can be interrupted while it parses."""
+    interval = sys.getswitchinterval()
+
+    def busy(*_):
+        sum(range(200))
+
+    gc.callbacks.append(busy)
+    sys.setswitchinterval(1e-5)
+    yield
+    gc.callbacks.remove(busy)
+    sys.setswitchinterval(interval)
+
+
+def test_threads_may_parse_at_the_same_time(other_threads_come_in):
+    """Plain ast.parse of Python 3.11 raises SystemError here within a second."""
+    source = "\n".join(f"x{i} = [a + {i} for a in (b * c, d**e, f(g, h=[1, 2, 3]))]" for i in range(60))
+    with ThreadPoolExecutor(3) as threads:
+        trees = threads.map(lambda _: len(tree_of(source).body), range(300))
+        assert set(trees) == {60}
 
 
 def test_the_stub_is_unwritten_whatever_its_layout():

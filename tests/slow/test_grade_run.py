@@ -188,8 +188,8 @@ def again(undisturbed: Path, folder: Path) -> Path:
     return folder
 
 
-def start(folder: Path) -> subprocess.Popen:
-    words = ("autograder", "grade", CHAPTER.name, "--workers", "2")
+def start(folder: Path, *options: str) -> subprocess.Popen:
+    words = ("autograder", "grade", CHAPTER.name, *(options or ("--workers", "2")))
     return command(*words, folder=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -216,8 +216,7 @@ def test_ctrl_c_finishes_what_is_under_way_and_stops(undisturbed, tmp_path):
 
 
 VICTIMS = {  # what its command line holds, and which of several such processes
-    "grader": ("", 0),
-    "worker": ("forkserver", -1),
+    "grader": ("autograder", 0),
     "fork server": ("autograder.answer", 0),
     "a submission": ("autograder.answer", -1),
 }
@@ -229,7 +228,7 @@ def kill_at(folder: Path, victim: str, seconds: float) -> None:
     wait_for_verdicts(folder, 1)
     time.sleep(seconds)
     words, which = VICTIMS[victim]
-    family = psutil.Process(process.pid).children(recursive=True) if words else [psutil.Process(process.pid)]
+    family = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
     candidates = [one for one in family if words in _words(one)]
     if candidates:
         candidates[which].kill()
@@ -255,6 +254,23 @@ def test_whatever_is_killed_nothing_is_lost(undisturbed, tmp_path, victim):
         GradeRun(folder, CHAPTER.name, workers=2).start()
         assert rows(folder) == expected
         assert len({e["student"] for e in Ledger(folder).entries() if e["event"] == "recorded"}) == 12
+
+
+def test_a_killed_worker_loses_nothing(undisturbed, tmp_path):
+    """Two workers of a scheduler elsewhere, one of them killed at some moment: the other judges what it had begun."""
+    from distributed import LocalCluster
+
+    expected = rows(undisturbed)
+    for number in range(KILLS):
+        folder = again(undisturbed, tmp_path / f"course{number}")
+        with LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as cluster:
+            process = start(folder, "--scheduler", cluster.scheduler_address)
+            wait_for_verdicts(folder, 1)
+            time.sleep(0.1 * number)
+            cluster.workers[number % 2].process.process._process.kill()
+            _, err = process.communicate(timeout=300)
+        assert process.returncode == 0, err
+        assert rows(folder) == expected
 
 
 def test_nothing_is_left_behind(undisturbed):
