@@ -13,6 +13,7 @@ import torch
 
 from unrolled.attention import BilinearScore
 from unrolled.measurements import FOLDER, record, stored
+from unrolled.transformer_model import Transformer
 from unrolled.translation import BUDGETS, Languages, learn_pairs, scores, scores_by_length, translate
 from unrolled.translators import AttentionSeq2Seq, RecurrentReader, Seq2Seq
 
@@ -38,7 +39,13 @@ def attention(languages: Languages) -> AttentionSeq2Seq:
     return AttentionSeq2Seq(reader, BilinearScore(H, reader.width), len(languages.target), E, H)
 
 
-MODELS = {"plain": plain, "attention": attention}
+def transformer(languages: Languages) -> Transformer:
+    """One encoder layer and one decoder layer, as the others have one GRU each (chapter 9); about as many weights."""
+    return Transformer(len(languages.source), len(languages.target), D=96, n_heads=4, layers=1, d_ff=160)
+
+
+MODELS = {"plain": plain, "attention": attention, "transformer": transformer}
+WARMUP = {"transformer": 400}  # updates in which the step size grows: part of this model's recipe
 
 
 def measure(name: str, task: str, seed: int) -> dict:
@@ -49,7 +56,7 @@ def measure(name: str, task: str, seed: int) -> dict:
     model = MODELS[name](languages)
     begin = time.process_time()
     options = {"updates": budget.updates, "size": budget.size, "lr": budget.lr, "clip": budget.clip}
-    losses = learn_pairs(model, pairs["train"], languages, seed=seed, **options)
+    losses = learn_pairs(model, pairs["train"], languages, seed=seed, warmup=WARMUP.get(name, 0), **options)
     seconds = time.process_time() - begin
     said = translate(model, pairs["test"], languages, budget.longest)
     return {

@@ -28,7 +28,7 @@ class AttentionDecoderParams(NamedTuple):
 def score_dot(s: Tensor, h: Tensor) -> Tensor:
     r"""How well each state of the source fits each query: their dot product.
 
-    $$ e_{ij} = s_i \cdot h_j $$
+    $$ e_{ij} = s_i \cdot h_j $$ (eq-score-dot)
 
     It is not divided by anything: neither by the lengths of the vectors nor by a root.
 
@@ -47,13 +47,13 @@ def score_dot(s: Tensor, h: Tensor) -> Tensor:
     >>> score_dot(s, h).tolist()
     [[[1.0, 2.0, 5.0]]]
     """
-    return s @ h.mT  # (B, T, H) @ (B, H, S) -> (B, T, S)
+    return s @ h.mT  # eq-score-dot: (B, T, H) @ (B, H, S) -> (B, T, S)
 
 
 def score_bilinear(s: Tensor, h: Tensor, W: Tensor) -> Tensor:
     r"""A dot product through a learned matrix: the widths may differ.
 
-    $$ e_{ij} = s_i^\top W h_j $$
+    $$ e_{ij} = s_i^\top W h_j $$ (eq-score-bilinear)
 
     Args:
         s: (B, T, H) the queries, states of the decoder.
@@ -72,13 +72,13 @@ def score_bilinear(s: Tensor, h: Tensor, W: Tensor) -> Tensor:
     >>> score_bilinear(s, h, W).tolist()
     [[[1.0, 6.0]]]
     """
-    return s @ W @ h.mT  # (B, T, H) @ (H, C) @ (B, C, S) -> (B, T, S)
+    return s @ W @ h.mT  # eq-score-bilinear: (B, T, H) @ (H, C) @ (B, C, S) -> (B, T, S)
 
 
 def score_additive(s: Tensor, h: Tensor, W: Tensor, U: Tensor, v: Tensor) -> Tensor:
     r"""A small network says how well a state of the source fits a query (Bahdanau's score).
 
-    $$ e_{ij} = v^\top \tanh(W s_i + U h_j) $$
+    $$ e_{ij} = v^\top \tanh(W s_i + U h_j) $$ (eq-score-additive)
 
     Args:
         s: (B, T, H) the queries, states of the decoder.
@@ -100,14 +100,14 @@ def score_additive(s: Tensor, h: Tensor, W: Tensor, U: Tensor, v: Tensor) -> Ten
     """
     from_s, from_h = (s @ W.T)[:, :, None], (h @ U.T)[:, None]  # (B, T, 1, A), (B, 1, S, A)
     hidden = torch.tanh(from_s + from_h)  # (B, T, S, A)
-    return hidden @ v  # (B, T, S)
+    return hidden @ v  # eq-score-additive: (B, T, S)
 
 
 def attention_weights(e: Tensor, mask: Tensor | None = None) -> Tensor:
     r"""From scores to weights: a softmax over the source steps that may be attended to.
 
     $$ \alpha_{ij} = \frac{m_j \exp e_{ij}}
-       {\sum_{j'} m_{j'} \exp e_{ij'}} $$
+       {\sum_{j'} m_{j'} \exp e_{ij'}} $$ (eq-attention-weights)
 
     with $m_j$ 1 where the mask is True, else 0. If it is nowhere True, the weights are zeros.
 
@@ -131,14 +131,14 @@ def attention_weights(e: Tensor, mask: Tensor | None = None) -> Tensor:
     """
     if mask is None:
         return torch.softmax(e, dim=-1)
-    alpha = torch.softmax(e.masked_fill(~mask, -math.inf), dim=-1)
+    alpha = torch.softmax(e.masked_fill(~mask, -math.inf), dim=-1)  # eq-attention-weights
     return alpha.masked_fill(~mask, 0)  # NaN where nothing may be attended to
 
 
 def context(alpha: Tensor, h: Tensor) -> Tensor:
     r"""What each query finds: the mean of the source's states, with the weights of the query.
 
-    $$ c_i = \sum_j \alpha_{ij} h_j $$
+    $$ c_i = \sum_j \alpha_{ij} h_j $$ (eq-attention-context)
 
     Args:
         alpha: (B, T, S) the weights; they are used as they are, also if they do not sum to 1.
@@ -154,7 +154,7 @@ def context(alpha: Tensor, h: Tensor) -> Tensor:
     >>> context(alpha, h).tolist()
     [[[3.0, 4.0], [4.0, 2.0]]]
     """
-    return alpha @ h  # (B, T, S) @ (B, S, C) -> (B, T, C)
+    return alpha @ h  # eq-attention-context: (B, T, S) @ (B, S, C) -> (B, T, C)
 
 
 def attn_decoder_step(
@@ -163,9 +163,9 @@ def attn_decoder_step(
     r"""One step of a decoder that looks at the source before it writes.
 
     $$ c_i = \sum_j \alpha_{ij} h_j, \qquad
-       \alpha_i = \mathrm{softmax}_j(s_{i-1}^\top W_a h_j) $$
-    $$ s_i = \mathrm{gru\_step}(W_e[y_{i-1}] \oplus c_i,\; s_{i-1}) $$
-    $$ o_i = W_{hy} \tanh(W_r (s_i \oplus c_i)) + b_y $$
+       \alpha_i = \mathrm{softmax}_j(s_{i-1}^\top W_a h_j) $$ (eq-attention-look)
+    $$ s_i = \mathrm{gru\_step}(W_e[y_{i-1}] \oplus c_i,\; s_{i-1}) $$ (eq-attention-state)
+    $$ o_i = W_{hy} \tanh(W_r (s_i \oplus c_i)) + b_y $$ (eq-attention-output)
 
     The query is the state **before** the step, as in deck 003. The context found with it is read
     twice: by the GRU, and with the new state by the readout. With chapter 4's gru_step, its reset
@@ -201,17 +201,17 @@ def attn_decoder_step(
     """
     e = score_bilinear(s[:, None], h, params.W_a)  # (B, 1, S)
     alpha = attention_weights(e, mask[:, None])  # (B, 1, S)
-    c = context(alpha, h)[:, 0]  # (B, C)
-    s = gru_step(torch.cat([params.W_e[y], c], dim=1), s, params.gru)
+    c = context(alpha, h)[:, 0]  # eq-attention-look: (B, C)
+    s = gru_step(torch.cat([params.W_e[y], c], dim=1), s, params.gru)  # eq-attention-state
     r = torch.tanh(torch.cat([s, c], dim=1) @ params.W_r.T)  # (B, R)
-    return r @ params.W_hy.T + params.b_y, s, alpha[:, 0]
+    return r @ params.W_hy.T + params.b_y, s, alpha[:, 0]  # eq-attention-output
 
 
 def attention_pool(h: Tensor, w: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     r"""One vector for each sequence, without a query: each state says how much it matters.
 
     $$ c = \sum_t \alpha_t h_t, \qquad
-       \alpha = \mathrm{softmax}_t(w \cdot h_t) $$
+       \alpha = \mathrm{softmax}_t(w \cdot h_t) $$ (eq-attention-pool)
 
     The softmax runs over the real steps of a row, with one weight for a whole state.
 
@@ -235,14 +235,14 @@ def attention_pool(h: Tensor, w: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     ([[2.0, 0.0], [0.0, 0.0]], [[0.5, 0.5, 0.0], [0.0, 0.0, 0.0]])
     """
     alpha = attention_weights(h @ w, mask)  # (B, T)
-    return (alpha[..., None] * h).sum(dim=1), alpha  # (B, H), (B, T)
+    return (alpha[..., None] * h).sum(dim=1), alpha  # eq-attention-pool: (B, H), (B, T)
 
 
 def image_attention(feat: Tensor, s: Tensor, W_a: Tensor) -> tuple[Tensor, Tensor]:
     r"""Look at a picture: weights over all its places at once, and the mean feature there.
 
     $$ c = \sum_{x,y} \alpha_{xy} f_{xy}, \qquad
-       \alpha = \mathrm{softmax}_{x,y}(s^\top W_a f_{xy}) $$
+       \alpha = \mathrm{softmax}_{x,y}(s^\top W_a f_{xy}) $$ (eq-image-attention)
 
     with $f_{xy}$ the C features at row x and column y. One softmax runs over all places of a
     picture together: its weights sum to 1 over rows and columns.
@@ -270,7 +270,7 @@ def image_attention(feat: Tensor, s: Tensor, W_a: Tensor) -> tuple[Tensor, Tenso
     B, _, H, W = feat.shape
     places = feat.flatten(2).mT  # (B, H*W, C)
     alpha = attention_weights(score_bilinear(s[:, None], places, W_a))  # (B, 1, H*W)
-    c = context(alpha, places)[:, 0]  # (B, C)
+    c = context(alpha, places)[:, 0]  # eq-image-attention: (B, C)
     return c, alpha.view(B, H, W)
 
 

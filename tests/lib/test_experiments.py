@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 
 from unrolled.measurements import FOLDER, stored
 
@@ -43,6 +44,16 @@ def test_entropy_experiment_repeats(monkeypatch):
         again = ch08_entropy.measure(kept["widths"][place], seed=0)
         for name, value in again.items():
             assert value == pytest.approx(kept[name][0][place], rel=1e-3), name
+
+
+def test_gradients_of_transformers_repeat(monkeypatch, double):
+    """One seed; without training nothing grows apart."""
+    monkeypatch.setattr(sys, "path", [str(FOLDER), *sys.path])
+    import ch09_gradients
+
+    for kind, runs in stored("ch09_gradients")["down the stack"].items():
+        torch.manual_seed(0)
+        np.testing.assert_allclose(ch09_gradients.down_the_stack(kind), runs[0], rtol=1e-3)
 
 
 def test_translators_have_their_measurement():

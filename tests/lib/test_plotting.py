@@ -51,6 +51,9 @@ def test_begin_fixes_all_random_numbers():
         lambda ax=None: plotting.surprise_over_letters("itis", [3, 1, 2, 0.1], [True, False, True, False], ax=ax),
         lambda ax=None: plotting.attention_map(np.eye(2, 3), ["a", "b"], ["x", "y", "z"], "head 1", ax=ax),
         lambda ax=None: plotting.pairs_of_dots({"one": ([1, 2], [2, 3])}, ("seen", "hidden"), ax=ax),
+        lambda ax=None: plotting.looking_back("ab", ["x", "y"], [[1, 0], [0.3, 0.7]], ax=ax),
+        lambda ax=None: plotting.gaze(np.eye(8), np.full((2, 2), 0.25), "seven", ax=ax),
+        lambda ax=None: plotting.written([[0, 1, 0], [1, 0, 1], [0, 1, 1]], ax=ax),
     ],
 )
 def test_drawings_return_their_axes_and_repeat_exactly(draw):

@@ -68,6 +68,22 @@ def test_training_repeats_with_its_seed():
     assert runs[0] == runs[1]
 
 
+def test_warm_up_begins_with_a_small_step():
+    """Adam's first step is as long as the step size in every weight that has a gradient."""
+    for warmup, longest in ((0, 4e-3), (50, 4e-3 / 50)):
+        model, before = model_of("recurrent"), model_of("recurrent")
+        learn_pairs(model, PAIRS, LANGUAGES, updates=1, seed=0, lr=4e-3, warmup=warmup)
+        moved = max((a - b).abs().max().item() for a, b in zip(model.parameters(), before.parameters(), strict=True))
+        assert moved == pytest.approx(longest, rel=0.01)
+
+
+def test_smoothed_labels_raise_the_loss_of_a_sure_model():
+    few, model = PAIRS[:8], model_of("recurrent", H=48)
+    learn_pairs(model, few, LANGUAGES, updates=250, seed=0, size=8, lr=1e-2)
+    sure, smoothed = (learn_pairs(model, few, LANGUAGES, updates=1, seed=0, lr=0, smoothing=s)[0] for s in (0, 0.1))
+    assert sure < 0.05 < 0.3 < smoothed
+
+
 def test_writing_ends_at_the_given_length():
     src, lengths, _ = LANGUAGES.batch(PAIRS[:5])
     assert max(map(len, generate(model_of("recurrent"), src, lengths, 3))) <= 3
