@@ -30,7 +30,8 @@ def score_dot(s: Tensor, h: Tensor) -> Tensor:
 
     $$ e_{ij} = s_i \cdot h_j $$ (eq-score-dot)
 
-    It is not divided by anything: neither by the lengths of the vectors nor by a root.
+    It is not divided by anything: neither by the lengths of the vectors nor by the root of the
+    width.
 
     Args:
         s: (B, T, H) the queries, states of the decoder.
