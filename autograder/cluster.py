@@ -22,6 +22,7 @@ from autograder.grading import Questions
 from autograder.machine import judge_one, leave
 
 CONNECT_SECONDS = 10
+LOOPBACK = "127.0.0.1:0"  # dask would answer on all interfaces otherwise, the scheduler always at the same port
 SETTINGS = {
     "distributed.scheduler.allowed-failures": 30,
     "distributed.admin.low-level-log-length": 0,
@@ -58,7 +59,8 @@ def connect(workers: int, scheduler: str | None = None) -> Iterator[Client]:
             n_workers=1,
             threads_per_worker=workers,
             processes=False,
-            dashboard_address=None,
+            dashboard_address=LOOPBACK,
+            worker_dashboard_address=LOOPBACK,
             memory_limit=0,
             silence_logs=50,
         )

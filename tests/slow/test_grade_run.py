@@ -162,7 +162,7 @@ def test_a_scheduler_elsewhere_gives_the_same_marks(tmp_path):
         class_of(folder, 4)
         (folder / ".judge-secret").write_bytes(b"s" * 32)
     GradeRun(folders[0], CHAPTER.name, workers=1).start()
-    with LocalCluster(n_workers=1, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=1, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0") as cluster:
         GradeRun(folders[1], CHAPTER.name, scheduler=cluster.scheduler_address).start()
     assert rows(folders[0]) == rows(folders[1])
 
@@ -263,7 +263,9 @@ def test_a_killed_worker_loses_nothing(undisturbed, tmp_path):
     expected = rows(undisturbed)
     for number in range(KILLS):
         folder = again(undisturbed, tmp_path / f"course{number}")
-        with LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as cluster:
+        with LocalCluster(
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
+        ) as cluster:
             process = start(folder, "--scheduler", cluster.scheduler_address)
             wait_for_verdicts(folder, 1)
             time.sleep(0.1 * number)
