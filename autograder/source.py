@@ -42,7 +42,17 @@ def renamed_source(implementation: Callable) -> str:
 def written_cell(exercise: Exercise, implementation: Callable | None = None) -> str:
     """A cell as a student would hand it in: the references, one of them replaced by ``implementation``."""
     functions = exercise.with_one(implementation or exercise.references[0])
-    return "\n\n\n".join("@exercise\n" + renamed_source(function) for function in functions.values())
+    return "\n\n\n".join(_alone(function, exercise.functions[name]) for name, function in functions.items())
+
+
+def _alone(function: Callable, reference: Callable) -> str:
+    """A function as it can stand in a cell; a known mistake that calls the reference brings it along."""
+    name, source = reference.__name__, renamed_source(function)
+    calls = (node.func for node in ast.walk(tree_of(source)) if isinstance(node, ast.Call))
+    if function is reference or all(getattr(called, "id", "") != name for called in calls):
+        return f"@exercise\n{source}"
+    right = function_source(reference).replace(f"def {name}(", f"def right_{name}(", 1)
+    return f"{right}\n\n\n@exercise\n" + re.sub(rf"(?<!def )\b{name}\(", f"right_{name}(", source)
 
 
 def answer_cell(exercise: Exercise) -> str:
