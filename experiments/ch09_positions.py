@@ -4,6 +4,7 @@ import random
 import time
 
 import torch
+from ch06_reversal import right
 
 from unrolled.measurements import record
 from unrolled.pairs import reversed_digits
@@ -32,19 +33,12 @@ def build(name: str) -> Transformer:
     return model
 
 
-def right(n: int, said: list[list[str]]) -> float:
-    """The share of digits in their right place."""
-    pairs = [(target, hyp) for (_, [target]), hyp in zip(TEST[n], said, strict=True)]
-    return sum(a == b for target, hyp in pairs for a, b in zip(target, hyp, strict=False)) / (n * len(said))
-
-
 def measure(name: str, seed: int) -> dict:
     torch.manual_seed(seed)
     model = build(name)
     learn_pairs(model, LEARN, LANGUAGES, updates=UPDATES, seed=seed, lr=LR, warmup=WARMUP, size=SIZE)
-    model.eval()
     return {
-        "digits": [right(n, translate(model, TEST[n], LANGUAGES, LONGEST - 1)) for n in LENGTHS],
+        "digits": [right(TEST[n], translate(model, TEST[n], LANGUAGES, LONGEST - 1))[0] for n in LENGTHS],
         "weights": sum(p.numel() for p in model.parameters()),
     }
 

@@ -23,9 +23,7 @@ def measure(dropout: float, smoothing: float, seed: int) -> dict:
     torch.manual_seed(seed)
     model = Transformer(len(LANGUAGES.source), len(LANGUAGES.target), D, HEADS, LAYERS, D_FF, dropout=dropout)
     options = {"updates": UPDATES, "seed": seed, "warmup": WARMUP, "smoothing": smoothing}
-    model.train()
     learn_pairs(model, LEARN, LANGUAGES, **options)
-    model.eval()
     said = translate(model, TEST, LANGUAGES)
     with torch.no_grad():
         src, lengths, y = LANGUAGES.batch(TEST)

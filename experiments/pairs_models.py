@@ -39,9 +39,10 @@ def attention(languages: Languages) -> AttentionSeq2Seq:
     return AttentionSeq2Seq(reader, BilinearScore(H, reader.width), len(languages.target), E, H)
 
 
-def transformer(languages: Languages) -> Transformer:
+def transformer(languages: Languages, dropout: float = 0.0) -> Transformer:
     """One encoder layer and one decoder layer, as the others have one GRU each (chapter 9); about as many weights."""
-    return Transformer(len(languages.source), len(languages.target), D=96, n_heads=4, layers=1, d_ff=160)
+    sizes = len(languages.source), len(languages.target)
+    return Transformer(*sizes, D=96, n_heads=4, layers=1, d_ff=160, dropout=dropout)
 
 
 MODELS = {"plain": plain, "attention": attention, "transformer": transformer}

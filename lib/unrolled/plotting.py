@@ -174,27 +174,30 @@ def unrolled(tokens: Sequence[str], ax: Axes | None = None) -> Axes:
     return ax
 
 
+FROM_CELL_TO_CELL = {"arrowstyle": "-|>", "color": "#444444", "linewidth": 1.1, "shrinkA": 10, "shrinkB": 10}
+
+
+def _cell(ax: Axes, x: float, y: float, name: str, colour: str) -> None:
+    """A state in a box."""
+    box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": colour, "linewidth": 1.8}
+    ax.text(x, y, name, ha="center", va="center", bbox=box, fontsize=9)
+
+
 def encoder_decoder(source: Sequence[str], target: Sequence[str], ax: Axes | None = None) -> Axes:
     """A reader that ends in one vector c, and a writer that begins with it and reads it again at every step."""
     n, T = len(source), len(target)
     if ax is None:
         ax = plt.subplots(figsize=(0.62 * (n + T) + 1.9, 2.7))[1]
-    arrow = {"arrowstyle": "-|>", "color": "#444444", "linewidth": 1.1, "shrinkA": 10, "shrinkB": 10}
-
-    def cell(x: float, name: str, colour: str) -> None:
-        box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": colour, "linewidth": 1.8}
-        ax.text(x, 1, name, ha="center", va="center", bbox=box, fontsize=9)
-
-    middle = n + 0.4
+    arrow, middle = FROM_CELL_TO_CELL, n + 0.4
     for s, token in enumerate(source):
-        cell(s, f"$h_{{{s + 1}}}$", COLOURS["gru"])
+        _cell(ax, s, 1, f"$h_{{{s + 1}}}$", COLOURS["gru"])
         ax.text(s, 0, token, ha="center", va="center")
         ax.annotate("", (s, 1), (s, 0), arrowprops=arrow)
         ax.annotate("", (s + 1 if s + 1 < n else middle, 1), (s, 1), arrowprops=arrow)
-    cell(middle, "$c$", "#222222")
+    _cell(ax, middle, 1, "$c$", "#222222")
     for t, token in enumerate(target):
         x = middle + 1.4 + t
-        cell(x, f"$h^d_{{{t + 1}}}$", COLOURS["gru"])
+        _cell(ax, x, 1, f"$h^d_{{{t + 1}}}$", COLOURS["gru"])
         ax.text(x, 0, ("<s>", *target)[t], ha="center", va="center", fontsize=9)
         ax.text(x, 2, token, ha="center", va="center", fontweight="bold")
         ax.annotate("", (x, 1), (x, 0), arrowprops=arrow)
@@ -213,26 +216,20 @@ def looking_back(source: Sequence[str], target: Sequence[str], alpha: np.ndarray
     n, T = len(source), len(target)
     if ax is None:
         ax = plt.subplots(figsize=(0.62 * n + 1.6, 3.6))[1]
-    places = np.linspace(0.4, n - 1.4, T) if T > 1 else [(n - 1) / 2]
-
-    def cell(x: float, y: float, name: str, colour: str) -> None:
-        box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": colour, "linewidth": 1.8}
-        ax.text(x, y, name, ha="center", va="center", bbox=box, fontsize=9, zorder=3)
-
+    arrow, places = FROM_CELL_TO_CELL, np.linspace(0.4, n - 1.4, T) if T > 1 else [(n - 1) / 2]
     for t, x in enumerate(places):
         for j in range(n):
             if alpha[t][j] > 0.02:
                 ax.plot([j, x], [1, 2.1], color=COLOURS["attention"], linewidth=6 * alpha[t][j], zorder=1)
-        cell(x, 2.1, f"$c_{{{t + 1}}}$", "#222222")
-        cell(x, 3, f"$s_{{{t + 1}}}$", COLOURS["gru"])
+        _cell(ax, x, 2.1, f"$c_{{{t + 1}}}$", "#222222")
+        _cell(ax, x, 3, f"$s_{{{t + 1}}}$", COLOURS["gru"])
         ax.text(x, 3.75, target[t], ha="center", va="center", fontweight="bold")
-        arrow = {"arrowstyle": "-|>", "color": "#444444", "linewidth": 1.1, "shrinkA": 10, "shrinkB": 10}
         ax.annotate("", (x, 3), (x, 2.1), arrowprops=arrow)
         ax.annotate("", (x, 3.75), (x, 3), arrowprops=arrow)
         if t > 0:
             ax.annotate("", (x, 3), (places[t - 1], 3), arrowprops=arrow)
     for j, token in enumerate(source):
-        cell(j, 1, f"$h_{{{j + 1}}}$", COLOURS["gru"])
+        _cell(ax, j, 1, f"$h_{{{j + 1}}}$", COLOURS["gru"])
         ax.text(j, 0.3, token, ha="center", va="center")
     ax.set(xlim=(-0.6, n - 0.4), ylim=(0.1, 4))
     ax.axis("off")

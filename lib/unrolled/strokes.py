@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import random
-from functools import cache
 
 import torch
 from torch import Tensor, nn
@@ -76,15 +75,15 @@ def texts(n: int, shortest: int, longest: int, rng: random.Random) -> list[str]:
     return ["".join(rng.choices(ALPHABET, k=rng.randint(shortest, longest))) for _ in range(n)]
 
 
-@cache
-def _one_hot() -> Tensor:
-    return torch.eye(len(ALPHABET))
+def _spelled(text: str) -> Tensor:
+    """A text as (S, A), one column for each letter of the alphabet."""
+    return torch.eye(len(ALPHABET))[[ALPHABET.index(letter) for letter in text]]
 
 
 def page(rows: list[str], rng: random.Random) -> tuple[Tensor, Tensor, Tensor]:
     """Texts (B, S, A), one column for each letter; moves (B, T, 3); which moves are real (B, T). Padded with 0."""
     drawn = [pen(text, rng.uniform(-0.1, 0.4))[0] for text in rows]
-    spelled = [_one_hot()[[ALPHABET.index(letter) for letter in text]] for text in rows]
+    spelled = [_spelled(text) for text in rows]
     T = torch.tensor([len(moves) for moves in drawn])
     real = torch.arange(int(T.max())) < T[:, None]
     return nn.utils.rnn.pad_sequence(spelled, True), nn.utils.rnn.pad_sequence(drawn, True), real
@@ -133,7 +132,7 @@ class PenWriter(nn.Module):
     @torch.no_grad()
     def write(self, text: str, longest: int = 400) -> tuple[Tensor, Tensor]:
         """Alone: its moves (T, 3) and where it reads (T, S); it stops when the window is highest behind the text."""
-        letters = torch.cat([_one_hot()[[ALPHABET.index(letter) for letter in text]], torch.zeros(1, len(ALPHABET))])
+        letters = torch.cat([_spelled(text), torch.zeros(1, len(ALPHABET))])
         state, move, moves, read = self.first(1), torch.zeros(1, 3), [], []
         while len(moves) < longest:
             out, state, phi = self.step(move, state, letters[None])
