@@ -19,6 +19,7 @@ import socket
 import struct
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 
 from autograder.probe import Probe, Question, observe
@@ -28,22 +29,27 @@ from autograder.values import MAX_BYTES, Raised, encode
 PROBES = "autograder.probes.ch{}"
 
 
+def no_limit() -> None:
+    """Wait as long as it takes."""
+
+
 def send(channel: socket.socket, data: bytes) -> None:
     """One frame: length, then bytes."""
     channel.sendall(struct.pack("<I", len(data)) + data)
 
 
-def receive(channel: socket.socket, limit: int = MAX_BYTES) -> bytes:
-    """The next frame; EOFError when the other side is gone."""
-    (length,) = struct.unpack("<I", _exactly(channel, 4))
-    if length > limit:
+def receive(channel: socket.socket, wait: Callable[[], None] = no_limit) -> bytes:
+    """The next frame; EOFError when the other side is gone, and whatever ``wait`` raises before each part of it."""
+    (length,) = struct.unpack("<I", _exactly(channel, 4, wait))
+    if length > MAX_BYTES:
         raise EOFError(f"a frame of {length} bytes")
-    return _exactly(channel, length)
+    return _exactly(channel, length, wait)
 
 
-def _exactly(channel: socket.socket, count: int) -> bytes:
+def _exactly(channel: socket.socket, count: int, wait: Callable[[], None]) -> bytes:
     data = bytearray()
     while len(data) < count:
+        wait()
         part = channel.recv(min(count - len(data), 2**20))
         if not part:
             raise EOFError("the other side is gone")

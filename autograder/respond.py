@@ -21,6 +21,7 @@ from autograder.answer import PROBES, receive, send
 from autograder.builder import builder
 from autograder.exercise import CourseError
 from autograder.exercises import chapter_exercises
+from autograder.patience import Patience
 from autograder.probe import Question
 from autograder.sandbox import Walls, visible_paths
 from autograder.values import BadAnswer, TimedOut, decode
@@ -29,6 +30,7 @@ from autograder.view import make_view
 START_SECONDS = 60
 CELL_SECONDS = 10
 SUBMISSION_SECONDS = 90
+HANGS = 4  # of the questions of one exercise
 
 
 class ServerLost(Exception):
@@ -135,15 +137,22 @@ class Respondent:
 
     def __init__(self, server: Door, cells: list[tuple[str, str]], given: dict[str, str] | None = None):
         self.server, self.cells, self.given = server, cells, given or {}
-        self.deadline = time.monotonic() + SUBMISSION_SECONDS
+        self.begin, self.in_line = time.monotonic(), 0.0
         self.channel: socket.socket | None = None
         self.pid = self.unanswered = 0
 
     def ask(self, questions: list[Question]) -> Iterator:
-        """Observations or TimedOut, one by one. All questions go out at once, so nobody waits for the other side."""
+        """Observations or TimedOut, one by one. All questions go out at once, so nobody waits for the other side.
+
+        After HANGS answers that did not come in time nothing more is asked: the rest of the notebook needs its time.
+        """
+        hung = []
         try:
             for place in range(len(questions)):
-                yield self._first_answer(questions[place:])
+                answer = hung[-1] if len(hung) == HANGS else self._first_answer(questions[place:])
+                if isinstance(answer, TimedOut) and len(hung) < HANGS:
+                    hung.append(answer)
+                yield answer
         finally:
             if self.unanswered:
                 self._kill()
@@ -151,7 +160,8 @@ class Respondent:
     def _first_answer(self, questions: list[Question]):
         """The answer to the first of these. A process that ended is asked again: it may have been killed."""
         for _ in range(2):
-            if time.monotonic() > self.deadline:
+            elapsed = time.monotonic() - self.begin
+            if elapsed - min(self.in_line, SUBMISSION_SECONDS) > SUBMISSION_SECONDS:
                 self._kill()
                 return TimedOut(f"no answer within {SUBMISSION_SECONDS} s for the whole notebook")
             answer = self._ask_once(questions)
@@ -165,12 +175,11 @@ class Respondent:
         try:
             if self.channel is None:
                 self._start()
-            self.channel.settimeout(seconds)
             if not self.unanswered:
                 for probe, seed, dtype in questions:
                     send(self.channel, json.dumps({"probe": probe.id, "seed": seed, "dtype": dtype}).encode())
                 self.unanswered = len(questions)
-            observed = receive(self.channel)
+            observed = self._receive(seconds)
             self.unanswered -= 1
             return decode(observed)
         except TimeoutError:
@@ -207,16 +216,23 @@ class Respondent:
 
     def _run_cells(self) -> tuple[str | None, bool]:
         """The cell that did not come to its end, if there is one, and whether the process ended in it."""
-        self.channel.settimeout(CELL_SECONDS)
         for name, _ in self.cells:
             try:
-                receive(self.channel)
+                self._receive(CELL_SECONDS)
             except TimeoutError:
                 return name, False
             except (EOFError, OSError):
                 self.server.require_open()
                 return name, True
         return None, False
+
+    def _receive(self, seconds: float) -> bytes:
+        """The next frame, within its time; what the process stood in line is not held against it."""
+        patience = Patience(self.channel, self.pid, seconds)
+        try:
+            return receive(self.channel, patience)
+        finally:
+            self.in_line += patience.in_line()
 
     def _kill(self) -> None:
         if self.channel is not None:

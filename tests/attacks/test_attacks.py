@@ -25,7 +25,7 @@ from autograder.source import written_cell
 CHAPTER = chapter("01_recurrence")
 RELEASED = nbformat.read(CHAPTER.student, as_version=4)
 HONEST = written_cell(find("pad_batch"))
-SECONDS = 150  # 14 questions of at most 5 s each, twice over; an honest notebook takes less than one
+SECONDS = 150  # four questions of at most 30 s each, and a start; an honest notebook takes less than one
 
 ATTACKS = {
     # lying about equality
@@ -81,6 +81,8 @@ ATTACKS = {
     "                while True: pass\n        except OSError: pass\n    return o",
     "thread bomb": "import threading, time\ndef softmax(o):\n    for _ in range(2000):\n"
     "        threading.Thread(target=time.sleep, args=(99,), daemon=True).start()\n    return o",
+    "crowd that eats the time": "import os\nfor _ in range(24):\n    if os.fork() == 0:\n        while True: pass\n"
+    "def softmax(o):\n    while o.max() > 500: pass\n    return o",
     "recursion": "def softmax(o): return softmax(o)",
     "endless cell": "while True: pass\ndef softmax(o): return o",
     "endless loop in C": "import re\nre.match('(a+)+$', 'a' * 60 + 'b')\ndef softmax(o): return o",
@@ -106,6 +108,8 @@ ATTACKS = {
     "        except OSError: pass\n    return o",
     "garbage frames": "import os\nfor fd in range(3, 64):\n    try: os.write(fd, b'\\xff' * 1000)\n    except OSError: pass\n"
     "def softmax(o): return o",
+    "an answer drop by drop": "import os, time\ndef softmax(o):\n    while True:\n        for fd in range(3, 64):\n"
+    "            try: os.write(fd, b'\\1')\n            except OSError: pass\n        time.sleep(1)",
     "closed channel": "import os\ndef softmax(o):\n    os.closerange(3, 64)\n    return o",
     "replayed answers": "import __main__\nkept, asked, send = [], [], __main__.send\ndef again(channel, data):\n    kept.append(data)\n"
     "    send(channel, kept[-2] if asked else data)\n__main__.send = again\ndef softmax(o):\n    asked.append(o)\n    return o",

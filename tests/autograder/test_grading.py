@@ -7,6 +7,7 @@ import nbformat
 import psutil
 import pytest
 
+from autograder import respond
 from autograder.course import chapter
 from autograder.demo import fill
 from autograder.exercises import chapter_exercises, find
@@ -181,3 +182,10 @@ def test_a_link_is_refused(tmp_path):
     (tmp_path / "recurrence.ipynb").symlink_to(CHAPTER.solution)
     with pytest.raises(Refused, match="not a link"):
         read_sources(tmp_path / "recurrence.ipynb")
+
+
+def test_an_endless_loop_leaves_time_for_the_rest(server, monkeypatch):
+    monkeypatch.setattr(respond, "SUBMISSION_SECONDS", 30)  # two seeds of seven questions would take 70
+    found = verdicts(server, pad_batch="def pad_batch(seqs, pad):\n    while True: pass")
+    assert found.pop("pad_batch").kind == "timeout"
+    assert {v.kind for v in found.values()} == {"correct"}
