@@ -37,8 +37,11 @@ class Answer:
 
 
 def judge(exercise: Exercise, ask: Ask, seeds: tuple[int, ...] = CHECK_SEEDS) -> Verdict:
-    """Ask every probe with every seed, and decide."""
-    answers = _answers(exercise, ask, [Question(probe, seed) for probe in exercise.probes for seed in seeds])
+    """Ask every probe that counts with every seed, those that only help to find a name where one is needed; decide."""
+    answers = _answers(exercise, ask, [Question(probe, seed) for probe in exercise.credited for seed in seeds])
+    if any(answer.difference for answer in answers) and not any(isinstance(a.observed, TimedOut) for a in answers):
+        naming = [probe for probe in exercise.probes if not probe.weight]
+        answers += _answers(exercise, ask, [Question(probe, seed) for probe in naming for seed in seeds])
     properties = tuple(_property(exercise, probe, answers) for probe in exercise.credited)
     stubs = _stubs(exercise, answers)
     if not stubs:

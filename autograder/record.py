@@ -102,14 +102,12 @@ class Recorder:
             .one_or_none()
         )
         if submission is None:
-            if self.db.get(Student, student) is None:
-                self.db.add(Student(id=student))
-            submission = SubmittedAssignment(assignment_id=self.assignment.id, student_id=student)
+            owner = self.db.get(Student, student) or Student(id=student)
+            submission = SubmittedAssignment(assignment=self.assignment, student=owner)
             notebook = SubmittedNotebook(notebook_id=self.notebook.id, assignment=submission)
             notebook.grades = [Grade(cell_id=cell) for cell in self.grade_cells]
             notebook.comments = [Comment(cell_id=cell) for cell in self.solution_cells]
             self.db.add(submission)
-            self.db.flush()
         if timestamp:
             submission.timestamp = utils.parse_utc(timestamp)
         (notebook,) = submission.notebooks
