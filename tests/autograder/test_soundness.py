@@ -4,7 +4,7 @@ import pytest
 
 from autograder.course import ROOT
 from autograder.exercises import all_exercises, load_variants
-from autograder.soundness import mutants, soundness
+from autograder.soundness import _judge_in_time, mutants, soundness
 from autograder.soundness_page import section
 
 load_variants()
@@ -40,3 +40,12 @@ def _everything_is_right(exercise, functions):
     from autograder.exercise import Verdict
 
     return Verdict(exercise.id, "correct", exercise.points, exercise.points)
+
+
+def test_a_mutant_that_never_ends_is_given_up(monkeypatch):
+    def endless(o):
+        while True:
+            pass
+
+    monkeypatch.setattr("autograder.soundness.SECONDS", 1)
+    assert _judge_in_time(all_exercises()["softmax"], endless) is None
