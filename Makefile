@@ -42,8 +42,9 @@ check: setup  ## compare the committed notebooks with their sources; runs nothin
 soundness: setup  ## try the judge on every answer we know, and write the page of it
 	$(BIN)/autograder soundness --page docs/soundness.md
 
-coverage: setup  ## concepts taught in Part I, and claim checks that are complete
+coverage: setup  ## concepts taught in Parts I and II, and claim checks that are complete
 	$(BIN)/autograder coverage --part I
+	$(BIN)/autograder coverage --part II
 	$(BIN)/autograder claims --check
 
 chapters-time: setup  ## seconds per chapter; fails over 120
@@ -67,9 +68,9 @@ unit: setup  ## the fast tests
 nbval: setup  ## run the student editions and compare their outputs
 	$(BIN)/python -m pytest --nbval --nbval-sanitize-with tests/nbval.cfg chapters -W ignore
 
-slow: setup  ## solutions, book, leak check, grading path, the documents' commands, attacks
+slow: setup  ## solutions, book, leak check, grading path, the documents' commands, pretraining, attacks
 	$(BIN)/python -m pytest -n 2 tests/attacks
-	$(BIN)/python -m pytest tests/slow tests/bad_submissions
+	$(BIN)/python -m pytest tests/slow tests/bad_submissions tests/test_pretrain.py
 
 test-kill: setup  ## kill the grader, a worker, the fork server and PostgreSQL at 20 moments each
 	KILLS=20 $(BIN)/python -m pytest tests/slow/test_grade_run.py tests/slow/test_postgres.py -k kill

@@ -7,6 +7,7 @@ import re
 import nbformat
 
 from autograder.course import Chapter
+from autograder.exercise import CourseError
 from unrolled.claims import MIMETYPE
 
 VERDICT = {"yes": "holds", "no": "does not hold", "partly": "holds in part"}
@@ -14,6 +15,8 @@ VERDICT = {"yes": "holds", "no": "does not hold", "partly": "holds in part"}
 
 def claims_of(chapter: Chapter) -> list[dict]:
     """The claims that the cells of a chapter put out, in reading order."""
+    if not chapter.student.exists():
+        raise CourseError(f"{chapter.shown(chapter.student)} is missing; run `make chapters` first.")
     notebook = nbformat.read(chapter.student, as_version=4)
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     return [output["data"][MIMETYPE] for output in outputs if MIMETYPE in output.get("data", {})]

@@ -40,6 +40,11 @@ DOWNLOADS = {  # name: file, address at a fixed commit, sha256
         f"{GITHUB}/genimind/seq2seq/4f3f8eb0adde54fcc8b89394336b002e7961244c/fra-eng.zip",
         "16c4f7d0df9e7c5e6c54cdb0447f3f4a18a55052ff5e2e0b27dd4a06c0e49d04",
     ),
+    "atomic2020-test": (
+        "test.tsv",
+        f"{GITHUB}/allenai/comet-atomic-2020/33129ff9fbab126a98ce03f10017c405a553aeab/system_eval/test.tsv",
+        "a5bb35f92748730571ebe09d8a570f679e8f349f75c36256d26025fa9a130dc0",
+    ),
 }
 
 

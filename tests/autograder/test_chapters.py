@@ -1,6 +1,7 @@
 """What every chapter must be: short cells, labels on both sides, numbers from a run, figures with alt text."""
 
 import ast
+import inspect
 import json
 import re
 import statistics
@@ -11,6 +12,7 @@ import nbformat
 import pytest
 
 from autograder.course import chapters
+from autograder.exercises import all_exercises, chapter_of
 
 ROOT = Path(__file__).parents[2]
 LABEL = re.compile(r"\beq-[a-z0-9-]+")
@@ -57,6 +59,13 @@ def test_code_fits_the_page(chapter):
     assert long == []
 
 
+def labels_ahead() -> set[str]:
+    """The labels of exercises that have landed before their chapter."""
+    written = {chapter.name for chapter in chapters()}
+    ahead = [f for e in all_exercises().values() if chapter_of(e) not in written for f in e.references]
+    return {label for function in ahead for label in LABEL.findall(inspect.getsource(function))}
+
+
 def test_every_equation_label_stands_on_both_sides():
     taught = [
         label
@@ -68,7 +77,7 @@ def test_every_equation_label_stands_on_both_sides():
     library = {path: path.read_text("utf8") for path in (ROOT / "lib").rglob("*.py")}
     commented = {label for text in library.values() for c in re.findall(r"#.*", text) for label in LABEL.findall(c)}
     assert sorted(taught) == sorted(set(taught)), "a label stands on two equations"
-    assert set(taught) == commented
+    assert set(taught) == commented - labels_ahead()
     assert {label for text in library.values() for label in LABEL.findall(text)} == commented
 
 
@@ -86,7 +95,8 @@ def known_numbers(chapter) -> set[float]:
                 data = output.get("data", {})
                 found |= numbers_in(output.get("text", "") + "".join(data.get("text/plain", "")))
     for path in (ROOT / "experiments").glob(f"ch{chapter.name[:2]}_*.json"):
-        found |= set(_leaves(json.loads(path.read_text("utf8"))))
+        if not path.stem.endswith(("_explorer", "_tree")):  # thousands of numbers: among them is every one
+            found |= set(_leaves(json.loads(path.read_text("utf8"))))
     return found
 
 

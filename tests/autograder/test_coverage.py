@@ -111,9 +111,10 @@ def test_the_page_lists_all_and_its_links_lead_to_headings():
     assert "../chapters/02_bptt/bptt.ipynb#one-step-backwards" in page  # the book's build fails on a dead anchor
 
 
-def test_part_one_is_complete(capsys):
-    assert main(["coverage", "--part", "I"]) == 0
-    assert capsys.readouterr().out == "50/50 concepts\n"
+@pytest.mark.parametrize("part, concepts", [("I", 50), ("II", 40)])
+def test_parts_one_and_two_are_complete(capsys, part, concepts):
+    assert main(["coverage", "--part", part]) == 0
+    assert capsys.readouterr().out == f"{concepts}/{concepts} concepts\n"
     assert main(["claims", "--check"]) == 0
 
 
