@@ -1300,6 +1300,126 @@ def attention_weights__indexed_nan(e, mask=None):
     return e.softmax(dim=-1)
 
 
+@WEIGHTS.misconception(
+    "exp overflows, inf is multiplied by the mask's 0; a query that may attend to nothing is taken care of",
+    fails=("attention_weights_large",),
+    hints=(
+        "You are right as long as scores are small. With large ones whole rows are NaN.",
+        "exp was taken of the scores as they are: large ones give inf, and inf times 0 is NaN even where the step is "
+        "masked. The guard for a sum of 0 does not help there. Mask the scores first, then torch.softmax.",
+        "Read what the task says about how large scores may be.",
+    ),
+)
+def attention_weights__overflow_guarded(e, mask=None):
+    exps = e.exp()
+    if mask is not None:
+        exps = exps * mask
+    total = exps.sum(dim=-1, keepdim=True)
+    return exps / torch.where(total == 0, 1.0, total)
+
+
+@WEIGHTS.misconception(
+    "With a mask, exp overflows and inf is multiplied by 0; a query that may attend to nothing is taken care of",
+    fails=("attention_weights_large",),
+    hints=(
+        "Without a mask you are right, and with one as long as scores are small. With large ones rows are NaN.",
+        "exp was taken of the scores as they are: large ones give inf, and inf times 0 is NaN even where the step is "
+        "masked. The guard for a sum of 0 does not help there. Mask the scores first, then torch.softmax.",
+        "Read what the task says about how large scores may be.",
+    ),
+)
+def attention_weights__overflow_guarded_mask(e, mask=None):
+    if mask is None:
+        return e.softmax(dim=-1)
+    exps = e.exp() * mask
+    total = exps.sum(dim=-1, keepdim=True)
+    return exps / torch.where(total == 0, 1.0, total)
+
+
+@WEIGHTS.misconception(
+    "exp overflows, and the NaN is wiped out at the end",
+    fails=("attention_weights_large", "attention_weights_nothing_gradients"),
+    hints=(
+        "You are right as long as scores are small. With large ones whole rows are 0, and a query that may attend to "
+        "nothing has NaN for a gradient.",
+        "exp was taken of the scores as they are, and nan_to_num hides what went wrong: inf / inf, and 0 / 0. Mask the "
+        "scores first, then torch.softmax.",
+        "Read what the task says about how large scores may be, and about gradients.",
+    ),
+)
+def attention_weights__overflow_wiped(e, mask=None):
+    exps = e.exp()
+    if mask is not None:
+        exps = exps * mask
+    return (exps / exps.sum(dim=-1, keepdim=True)).nan_to_num(0)
+
+
+@WEIGHTS.misconception(
+    "A large finite negative is written into the caller's scores",
+    fails=WEIGHTS.all_but("plain", "mask", "pads", "fewer_axes", "more_axes", "large"),
+    hints=(
+        "Your weights are right where a query has a step, but e is no longer what it was after the call, and no "
+        "gradient can be taken.",
+        "masked_fill_ and e[~mask] = … write into e itself. masked_fill, without the underscore, makes a new tensor. "
+        "Besides, a query that may attend to nothing attends to all alike: set its weights to 0 behind the softmax.",
+        "Read what the task says about what is changed, and about a query that may attend to nothing.",
+    ),
+)
+def attention_weights__in_place_finite(e, mask=None):
+    if mask is not None:
+        e.masked_fill_(~mask, -1e9)
+    return e.softmax(dim=-1)
+
+
+@WEIGHTS.misconception(
+    "A large finite negative is written into the caller's scores; the weights are wiped afterwards",
+    fails=("attention_weights_gradients", "attention_weights_nothing_gradients", "attention_weights_untouched"),
+    hints=(
+        "Your weights are right, but e is no longer what it was after the call, and no gradient can be taken.",
+        "masked_fill_ and e[~mask] = … write into e itself. masked_fill, without the underscore, makes a new tensor.",
+        "Read what the task says about what is changed.",
+    ),
+)
+def attention_weights__in_place_finite_wiped(e, mask=None):
+    if mask is None:
+        return e.softmax(dim=-1)
+    e.masked_fill_(~mask, -1e9)
+    return e.softmax(dim=-1) * mask
+
+
+@WEIGHTS.misconception(
+    "A large finite negative is put where e[~mask] is, in the caller's tensor",
+    fails=WEIGHTS.all_but("plain", "mask", "fewer_axes", "large"),
+    hints=(
+        "A mask of the shape of e works. One that has to be spread over the queries does not, and e is changed.",
+        "Indexing with a mask wants its full shape; masked_fill and torch.where spread it. And e[~mask] = … writes "
+        "into the caller's tensor. Besides, a query that may attend to nothing attends to all alike.",
+        "Read what the task says about the shape of the mask, and about what is changed.",
+    ),
+)
+def attention_weights__indexed_in_place_finite(e, mask=None):
+    if mask is not None:
+        e[~mask] = -1e9
+    return e.softmax(dim=-1)
+
+
+@WEIGHTS.misconception(
+    "A large finite negative is put where [~mask] is, in a copy",
+    fails=WEIGHTS.all_but("plain", "mask", "fewer_axes", "large", "gradients", "untouched"),
+    hints=(
+        "A mask of the shape of e works, unless a query has no step. One that has to be spread over the queries fails.",
+        "Indexing with a mask wants its full shape; masked_fill and torch.where spread it. Besides, a query that may "
+        "attend to nothing attends to all alike: set its weights to 0 behind the softmax.",
+        "Read what the task says about the shape of the mask, and about a query that may attend to nothing.",
+    ),
+)
+def attention_weights__indexed_finite(e, mask=None):
+    if mask is not None:
+        e = e.clone()
+        e[~mask] = -1e9
+    return e.softmax(dim=-1)
+
+
 # ---- 7.5 context ----
 
 CONTEXT = Exercise(
@@ -2700,6 +2820,141 @@ def attention_pool__nan_everywhere(h, w, mask):
 )
 def attention_pool__nan_gradients(h, w, mask):
     alpha = (h @ w + torch.zeros(mask.shape).masked_fill(~mask, -math.inf)).softmax(dim=1).nan_to_num(0)
+    return (alpha[..., None] * h).sum(dim=1), alpha
+
+
+@POOL.misconception(
+    "Every feature has weights of its own, over pads too",
+    fails=POOL.all_but(),
+    hints=(
+        "Your weights have an axis of features: each feature looks elsewhere, also at pads.",
+        "The products with w were not added up before the softmax. One weight holds for a whole state; and the mask is "
+        "not used.",
+        "Read the equation: what does the dot between w and h mean?",
+    ),
+)
+def attention_pool__per_feature_unmasked(h, w, mask):
+    alpha = (h * w).softmax(dim=1)
+    return (alpha * h).sum(dim=1), alpha
+
+
+@POOL.misconception(
+    "Every feature has weights of its own; NaN in a row without a real step",
+    fails=POOL.all_but(),
+    hints=(
+        "Your weights have an axis of features: each feature looks elsewhere.",
+        "The products with w were not added up before the softmax. One weight holds for a whole state. Besides, a row "
+        "without a real step is NaN: attention_weights takes care of it.",
+        "Read the equation: what does the dot between w and h mean?",
+    ),
+)
+def attention_pool__per_feature_nan(h, w, mask):
+    alpha = (h * w).masked_fill(~mask[..., None], -math.inf).softmax(dim=1)
+    return (alpha * h).sum(dim=1), alpha
+
+
+@POOL.misconception(
+    "Every feature has weights of its own; masked with a large finite negative",
+    fails=POOL.all_but(),
+    hints=(
+        "Your weights have an axis of features: each feature looks elsewhere.",
+        "The products with w were not added up before the softmax. One weight holds for a whole state. Besides, a row "
+        "without a real step reads its pads: attention_weights takes care of it.",
+        "Read the equation: what does the dot between w and h mean?",
+    ),
+)
+def attention_pool__per_feature_finite(h, w, mask):
+    alpha = (h * w).masked_fill(~mask[..., None], -1e9).softmax(dim=1)
+    return (alpha * h).sum(dim=1), alpha
+
+
+@POOL.misconception(
+    "Every feature has weights of its own, and their mean is returned",
+    fails=POOL.all_but(),
+    hints=(
+        "Your alpha has the right shape and sums to 1, but c is not the mean of the states under it.",
+        "The products with w were not added up before the softmax, so each feature looked elsewhere; the mean over the "
+        "features comes too late. One weight holds for a whole state.",
+        "Read the equation: what does the dot between w and h mean?",
+    ),
+)
+def attention_pool__per_feature_mean(h, w, mask):
+    alpha = attention_weights((h * w).mT, mask[:, None]).mT
+    return (alpha * h).sum(dim=1), alpha.mean(dim=-1)
+
+
+@POOL.misconception(
+    "Every feature has weights of its own, and their sum is returned",
+    fails=POOL.all_but(),
+    hints=(
+        "Your alpha has the right shape, but its rows do not sum to 1.",
+        "The products with w were not added up before the softmax, so each feature looked elsewhere; the sum over the "
+        "features comes too late. One weight holds for a whole state.",
+        "Read the equation: what does the dot between w and h mean?",
+    ),
+)
+def attention_pool__per_feature_sum(h, w, mask):
+    alpha = attention_weights((h * w).mT, mask[:, None]).mT
+    return (alpha * h).sum(dim=1), alpha.sum(dim=-1)
+
+
+@POOL.misconception(
+    "The softmax runs over the features, pads included",
+    fails=POOL.all_but(),
+    hints=(
+        "Your weights have an axis of features, along which they sum to 1, also at pads.",
+        "The products with w were not added up, and each step shared out among its own features. A score is one number "
+        "for a step, and the real steps compete.",
+        "Read the equation: over which index does the softmax run?",
+    ),
+)
+def attention_pool__over_features_unmasked(h, w, mask):
+    alpha = (h * w).softmax(dim=-1)
+    return (alpha * h).sum(dim=1), alpha
+
+
+@POOL.misconception(
+    "The softmax runs over the features; NaN at the pads",
+    fails=POOL.all_but(),
+    hints=(
+        "Your weights have an axis of features, along which they sum to 1, and NaN at the pads.",
+        "The products with w were not added up, and each step shared out among its own features; at a pad all of them "
+        "are masked. A score is one number for a step, and the steps compete.",
+        "Read the equation: over which index does the softmax run?",
+    ),
+)
+def attention_pool__over_features_nan(h, w, mask):
+    alpha = (h * w).masked_fill(~mask[..., None], -math.inf).softmax(dim=-1)
+    return (alpha * h).sum(dim=1), alpha
+
+
+@POOL.misconception(
+    "The softmax runs over the features; masked with a large finite negative",
+    fails=POOL.all_but(),
+    hints=(
+        "Your weights have an axis of features, along which they sum to 1; at pads all of them are equal.",
+        "The products with w were not added up, and each step shared out among its own features. A score is one number "
+        "for a step, and the steps compete.",
+        "Read the equation: over which index does the softmax run?",
+    ),
+)
+def attention_pool__over_features_finite(h, w, mask):
+    alpha = (h * w).masked_fill(~mask[..., None], -1e9).softmax(dim=-1)
+    return (alpha * h).sum(dim=1), alpha
+
+
+@POOL.misconception(
+    "The softmax runs over an axis of length 1",
+    fails=POOL.all_but(),
+    hints=(
+        "All your weights at real steps are exactly 1: c is the sum of the states.",
+        "The scores have got one more axis, of length 1, and the softmax runs along it: each step shares out with "
+        "itself alone.",
+        "Read the equation: over which index does the softmax run?",
+    ),
+)
+def attention_pool__over_one(h, w, mask):
+    alpha = attention_weights((h @ w)[..., None], mask[..., None])[..., 0]
     return (alpha[..., None] * h).sum(dim=1), alpha
 
 

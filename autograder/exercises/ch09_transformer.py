@@ -1166,6 +1166,118 @@ def make_masks__whole_batch(src, tgt, pad):
     return src_mask, (tgt != pad).all(dim=0).expand_as(tgt)[:, None, None, :] & causal_mask(tgt.shape[1])
 
 
+@MASKS.misconception(
+    "The target mask has no axis for the heads",
+    fails=MASKS.all_but(),
+    hints=(
+        "Your source mask is right; the target mask has an axis too few.",
+        "(B, T, T) does not stand beside scores of shape (B, N, T, T): the batch would meet the heads.",
+        "Read what the task says about the shapes.",
+    ),
+)
+def make_masks__no_target_heads(src, tgt, pad):
+    return (src != pad)[:, None, None, :], (tgt != pad)[:, None, :] & causal_mask(tgt.shape[1])
+
+
+@MASKS.misconception(
+    "The source mask has no axis for the heads",
+    fails=MASKS.all_but(),
+    hints=(
+        "Your target mask is right; the source mask has an axis too few.",
+        "(B, 1, S) does not stand beside scores of shape (B, N, T, S): the batch would meet the heads.",
+        "Read what the task says about the shapes.",
+    ),
+)
+def make_masks__no_source_heads(src, tgt, pad):
+    return (src != pad)[:, None, :], (tgt != pad)[:, None, None, :] & causal_mask(tgt.shape[1])
+
+
+@MASKS.misconception(
+    "The source mask is flat, and the target mask has no axis for the heads",
+    fails=MASKS.all_but(),
+    hints=(
+        "Your masks have too few axes.",
+        "(B, S) and (B, T, T) do not stand beside scores of shape (B, N, T, S). None as an index puts an axis in.",
+        "Read what the task says about the shapes.",
+    ),
+)
+def make_masks__flat_source_no_heads(src, tgt, pad):
+    return src != pad, (tgt != pad)[:, None, :] & causal_mask(tgt.shape[1])
+
+
+@MASKS.misconception(
+    "The axis of the heads is missing, and the rows of pads are False",
+    fails=MASKS.all_but(),
+    hints=(
+        "Your masks have an axis too few.",
+        "(B, 1, S) and (B, T, T) do not stand beside scores of shape (B, N, T, S): the batch would meet the heads. "
+        "(Rows of False for queries that are pads are allowed.)",
+        "Read what the task says about the shapes.",
+    ),
+)
+def make_masks__no_head_axis_rows(src, tgt, pad):
+    real = tgt != pad
+    return (src != pad)[:, None, :], real[:, :, None] & real[:, None, :] & causal_mask(tgt.shape[1])
+
+
+@MASKS.misconception(
+    "The target mask has no axis for the heads, and the rows of pads are False",
+    fails=MASKS.all_but(),
+    hints=(
+        "Your source mask is right; the target mask has an axis too few.",
+        "(B, T, T) does not stand beside scores of shape (B, N, T, T): the batch would meet the heads. (Rows of False"
+        " for queries that are pads are allowed.)",
+        "Read what the task says about the shapes.",
+    ),
+)
+def make_masks__no_target_heads_rows(src, tgt, pad):
+    real = tgt != pad
+    return (src != pad)[:, None, None, :], real[:, :, None] & real[:, None, :] & causal_mask(tgt.shape[1])
+
+
+@MASKS.misconception(
+    "The target mask is the causal one alone, (T, T)",
+    fails=MASKS.all_but(),
+    hints=(
+        "Your source mask is right; the target mask knows nothing of the batch.",
+        "The causal mask was returned as it is, and the pads of the target stay open. They have to be closed as keys,"
+        " for each sequence of the batch.",
+        _BOTH,
+    ),
+)
+def make_masks__causal_alone(src, tgt, pad):
+    return (src != pad)[:, None, None, :], causal_mask(tgt.shape[1])
+
+
+@MASKS.misconception(
+    "The axis of the heads stands before the batch",
+    fails=MASKS.all_but(),
+    hints=(
+        "Your masks have four axes, but the batch is the second.",
+        "(1, B, T, T) beside scores of shape (B, N, T, S): the batch would meet the heads. The new axis belongs "
+        "behind the batch.",
+        "Read what the task says about the shapes.",
+    ),
+)
+def make_masks__heads_first(src, tgt, pad):
+    return (src != pad)[None, :, None, :], ((tgt != pad)[:, None, :] & causal_mask(tgt.shape[1]))[None]
+
+
+@MASKS.misconception(
+    "The masks are 0 and 1, not True and False",
+    fails=MASKS.all_but(),
+    hints=(
+        "You return numbers where True and False are asked for.",
+        "~ of the integers 0 and 1 is -1 and -2, so that an attention which fills where ~mask is true goes wrong. "
+        "Leave the comparisons as they are.",
+        "Read what the task says about the result.",
+    ),
+)
+def make_masks__numbers(src, tgt, pad):
+    tgt_mask = (tgt != pad)[:, None, None, :] & causal_mask(tgt.shape[1])
+    return (src != pad)[:, None, None, :].long(), tgt_mask.long()
+
+
 # ---- 9.5 encoder_layer ----
 
 ENCODER_LAYER = Exercise(
@@ -1762,6 +1874,251 @@ def encoder_layer__in_place(x, params, n_heads, mask=None, norm="pre", drop=None
         found, weights = multi_head_attention(x, x, params.attention, n_heads, mask)
         x += drop(found)
         a = layer_norm(x, *params.norm_1)
+        y = layer_norm(a + drop(feed_forward(a, params.feed_forward)), *params.norm_2)
+    return y, weights
+
+
+@ENCODER_LAYER.misconception(
+    'With "pre", the sum is dropped in part, not only what is added',
+    fails=("encoder_layer_pre_drop",),
+    hints=(
+        'As long as nothing is dropped you are right, and with "post" always. Otherwise features of x itself are lost.',
+        'With "pre" drop was applied after the addition. It belongs to what attention and network give: x passes '
+        "whole.",
+        _DROP,
+    ),
+)
+def encoder_layer__drop_on_sum_pre(x, params, n_heads, mask=None, norm="pre", drop=None):
+    if drop is None:
+        drop = torch.nn.Identity()
+    if norm == "pre":
+        z = layer_norm(x, *params.norm_1)
+        found, weights = multi_head_attention(z, z, params.attention, n_heads, mask)
+        a = drop(x + found)
+        y = drop(a + feed_forward(layer_norm(a, *params.norm_2), params.feed_forward))
+    else:
+        found, weights = multi_head_attention(x, x, params.attention, n_heads, mask)
+        a = layer_norm(x + drop(found), *params.norm_1)
+        y = layer_norm(a + drop(feed_forward(a, params.feed_forward)), *params.norm_2)
+    return y, weights
+
+
+@ENCODER_LAYER.misconception(
+    'With "post", the sum is dropped in part, not only what is added',
+    fails=("encoder_layer_post_drop",),
+    hints=(
+        'As long as nothing is dropped you are right, and with "pre" always. Otherwise features of x itself are lost.',
+        'With "post" drop was applied to the sum, before the norm. It belongs to what attention and network give: x '
+        "passes whole.",
+        _DROP,
+    ),
+)
+def encoder_layer__drop_on_sum_post(x, params, n_heads, mask=None, norm="pre", drop=None):
+    if drop is None:
+        drop = torch.nn.Identity()
+    if norm == "pre":
+        z = layer_norm(x, *params.norm_1)
+        found, weights = multi_head_attention(z, z, params.attention, n_heads, mask)
+        a = x + drop(found)
+        y = a + drop(feed_forward(layer_norm(a, *params.norm_2), params.feed_forward))
+    else:
+        found, weights = multi_head_attention(x, x, params.attention, n_heads, mask)
+        a = layer_norm(drop(x + found), *params.norm_1)
+        y = layer_norm(drop(a + feed_forward(a, params.feed_forward)), *params.norm_2)
+    return y, weights
+
+
+@ENCODER_LAYER.misconception(
+    'What each half returns is dropped in part: the sum, or with "post" what the norm makes of it',
+    fails=("encoder_layer_pre_drop", "encoder_layer_post_drop"),
+    hints=(
+        "As long as nothing is dropped you are right. Otherwise features of x itself are lost.",
+        "drop was applied last, to what each half hands on. It belongs to what attention and network give, before x "
+        "is added.",
+        _DROP,
+    ),
+)
+def encoder_layer__drop_after_norm(x, params, n_heads, mask=None, norm="pre", drop=None):
+    if drop is None:
+        drop = torch.nn.Identity()
+    if norm == "pre":
+        z = layer_norm(x, *params.norm_1)
+        found, weights = multi_head_attention(z, z, params.attention, n_heads, mask)
+        a = drop(x + found)
+        y = drop(a + feed_forward(layer_norm(a, *params.norm_2), params.feed_forward))
+    else:
+        found, weights = multi_head_attention(x, x, params.attention, n_heads, mask)
+        a = drop(layer_norm(x + found, *params.norm_1))
+        y = drop(layer_norm(a + feed_forward(a, params.feed_forward), *params.norm_2))
+    return y, weights
+
+
+@ENCODER_LAYER.misconception(
+    'With "post", what comes out of the norm is dropped in part',
+    fails=("encoder_layer_post_drop",),
+    hints=(
+        'As long as nothing is dropped you are right, and with "pre" always. Otherwise features of x itself are lost.',
+        'With "post" drop was applied behind the norm. It belongs to what attention and network give, before x is '
+        "added.",
+        _DROP,
+    ),
+)
+def encoder_layer__drop_after_norm_post(x, params, n_heads, mask=None, norm="pre", drop=None):
+    if drop is None:
+        drop = torch.nn.Identity()
+    if norm == "pre":
+        z = layer_norm(x, *params.norm_1)
+        found, weights = multi_head_attention(z, z, params.attention, n_heads, mask)
+        a = x + drop(found)
+        y = a + drop(feed_forward(layer_norm(a, *params.norm_2), params.feed_forward))
+    else:
+        found, weights = multi_head_attention(x, x, params.attention, n_heads, mask)
+        a = drop(layer_norm(x + found, *params.norm_1))
+        y = drop(layer_norm(a + feed_forward(a, params.feed_forward), *params.norm_2))
+    return y, weights
+
+
+@ENCODER_LAYER.misconception(
+    "Only the result of the layer is dropped in part",
+    fails=("encoder_layer_pre_drop", "encoder_layer_post_drop"),
+    hints=(
+        "As long as nothing is dropped you are right. Otherwise features of x itself are lost.",
+        "drop was applied once, to the result. It belongs to what attention and network give, each before it is added.",
+        _DROP,
+    ),
+)
+def encoder_layer__drop_at_the_end(x, params, n_heads, mask=None, norm="pre", drop=None):
+    if drop is None:
+        drop = torch.nn.Identity()
+    if norm == "pre":
+        z = layer_norm(x, *params.norm_1)
+        found, weights = multi_head_attention(z, z, params.attention, n_heads, mask)
+        a = x + found
+        y = drop(a + feed_forward(layer_norm(a, *params.norm_2), params.feed_forward))
+    else:
+        found, weights = multi_head_attention(x, x, params.attention, n_heads, mask)
+        a = layer_norm(x + found, *params.norm_1)
+        y = drop(layer_norm(a + feed_forward(a, params.feed_forward), *params.norm_2))
+    return y, weights
+
+
+@ENCODER_LAYER.misconception(
+    "What goes into attention and network is dropped in part",
+    fails=("encoder_layer_pre_drop", "encoder_layer_post_drop"),
+    hints=(
+        "As long as nothing is dropped you are right.",
+        "drop was applied to what the two read. It belongs to what they give.",
+        _DROP,
+    ),
+)
+def encoder_layer__drop_on_input(x, params, n_heads, mask=None, norm="pre", drop=None):
+    if drop is None:
+        drop = torch.nn.Identity()
+    if norm == "pre":
+        z = drop(layer_norm(x, *params.norm_1))
+        found, weights = multi_head_attention(z, z, params.attention, n_heads, mask)
+        a = x + found
+        y = a + feed_forward(drop(layer_norm(a, *params.norm_2)), params.feed_forward)
+    else:
+        z = drop(x)
+        found, weights = multi_head_attention(z, z, params.attention, n_heads, mask)
+        a = layer_norm(x + found, *params.norm_1)
+        y = layer_norm(a + feed_forward(drop(a), params.feed_forward), *params.norm_2)
+    return y, weights
+
+
+@ENCODER_LAYER.misconception(
+    "The residual is dropped in part, not what is added to it",
+    fails=("encoder_layer_pre_drop", "encoder_layer_post_drop"),
+    hints=(
+        "As long as nothing is dropped you are right. Otherwise features of x itself are lost.",
+        "drop was applied to x. It belongs to what attention and network give: x passes whole.",
+        _DROP,
+    ),
+)
+def encoder_layer__drop_on_residual(x, params, n_heads, mask=None, norm="pre", drop=None):
+    if drop is None:
+        drop = torch.nn.Identity()
+    if norm == "pre":
+        z = layer_norm(x, *params.norm_1)
+        found, weights = multi_head_attention(z, z, params.attention, n_heads, mask)
+        a = drop(x) + found
+        y = drop(a) + feed_forward(layer_norm(a, *params.norm_2), params.feed_forward)
+    else:
+        found, weights = multi_head_attention(x, x, params.attention, n_heads, mask)
+        a = layer_norm(drop(x) + found, *params.norm_1)
+        y = layer_norm(drop(a) + feed_forward(a, params.feed_forward), *params.norm_2)
+    return y, weights
+
+
+@ENCODER_LAYER.misconception(
+    "Both what is added and the sum are dropped in part",
+    fails=("encoder_layer_pre_drop", "encoder_layer_post_drop"),
+    hints=(
+        "As long as nothing is dropped you are right. Otherwise features of x itself are lost.",
+        "drop was applied to what attention and network give, which is right, and once more to the sum.",
+        _DROP,
+    ),
+)
+def encoder_layer__drop_twice(x, params, n_heads, mask=None, norm="pre", drop=None):
+    if drop is None:
+        drop = torch.nn.Identity()
+    if norm == "pre":
+        z = layer_norm(x, *params.norm_1)
+        found, weights = multi_head_attention(z, z, params.attention, n_heads, mask)
+        a = drop(x + drop(found))
+        y = drop(a + drop(feed_forward(layer_norm(a, *params.norm_2), params.feed_forward)))
+    else:
+        found, weights = multi_head_attention(x, x, params.attention, n_heads, mask)
+        a = layer_norm(drop(x + drop(found)), *params.norm_1)
+        y = layer_norm(drop(a + drop(feed_forward(a, params.feed_forward))), *params.norm_2)
+    return y, weights
+
+
+@ENCODER_LAYER.misconception(
+    "The second sum is dropped in part, not only what is added",
+    fails=("encoder_layer_pre_drop", "encoder_layer_post_drop"),
+    hints=(
+        "As long as nothing is dropped you are right. Otherwise features of x itself are lost.",
+        "For the attention drop stands where it should; for the network it was applied after the addition.",
+        _DROP,
+    ),
+)
+def encoder_layer__drop_on_second_sum(x, params, n_heads, mask=None, norm="pre", drop=None):
+    if drop is None:
+        drop = torch.nn.Identity()
+    if norm == "pre":
+        z = layer_norm(x, *params.norm_1)
+        found, weights = multi_head_attention(z, z, params.attention, n_heads, mask)
+        a = x + drop(found)
+        y = drop(a + feed_forward(layer_norm(a, *params.norm_2), params.feed_forward))
+    else:
+        found, weights = multi_head_attention(x, x, params.attention, n_heads, mask)
+        a = layer_norm(x + drop(found), *params.norm_1)
+        y = layer_norm(drop(a + feed_forward(a, params.feed_forward)), *params.norm_2)
+    return y, weights
+
+
+@ENCODER_LAYER.misconception(
+    "The first sum is dropped in part, not only what is added",
+    fails=("encoder_layer_pre_drop", "encoder_layer_post_drop"),
+    hints=(
+        "As long as nothing is dropped you are right. Otherwise features of x itself are lost.",
+        "For the network drop stands where it should; for the attention it was applied after the addition.",
+        _DROP,
+    ),
+)
+def encoder_layer__drop_on_first_sum(x, params, n_heads, mask=None, norm="pre", drop=None):
+    if drop is None:
+        drop = torch.nn.Identity()
+    if norm == "pre":
+        z = layer_norm(x, *params.norm_1)
+        found, weights = multi_head_attention(z, z, params.attention, n_heads, mask)
+        a = drop(x + found)
+        y = a + drop(feed_forward(layer_norm(a, *params.norm_2), params.feed_forward))
+    else:
+        found, weights = multi_head_attention(x, x, params.attention, n_heads, mask)
+        a = layer_norm(drop(x + found), *params.norm_1)
         y = layer_norm(a + drop(feed_forward(a, params.feed_forward)), *params.norm_2)
     return y, weights
 
@@ -2647,6 +3004,209 @@ def decoder_layer__cross_weights_only(y, memory, params, n_heads, tgt_mask=None,
 )
 def decoder_layer__output_only(y, memory, params, n_heads, tgt_mask=None, src_mask=None, norm="pre", drop=None):
     return decoder_layer(y, memory, params, n_heads, tgt_mask, src_mask, norm, drop)[0]
+
+
+@DECODER_LAYER.misconception(
+    'With "pre", the sum is dropped in part, not only what is added',
+    fails=("decoder_layer_pre_drop",),
+    hints=(
+        'As long as nothing is dropped you are right, and with "post" always. Otherwise features of y itself are lost.',
+        'With "pre" drop was applied after the addition. It belongs to what the three give: y passes whole.',
+        _DROP,
+    ),
+)
+def decoder_layer__drop_on_sum_pre(y, memory, params, n_heads, tgt_mask=None, src_mask=None, norm="pre", drop=None):
+    if drop is None:
+        drop = torch.nn.Identity()
+    own, other = params.self_attention, params.cross_attention
+    if norm == "pre":
+        normed = layer_norm(y, *params.norm_1)
+        found, self_weights = multi_head_attention(normed, normed, own, n_heads, tgt_mask)
+        a = drop(y + found)
+        normed = layer_norm(a, *params.norm_2)
+        found, cross_weights = multi_head_attention(normed, memory, other, n_heads, src_mask)
+        c = drop(a + found)
+        normed = layer_norm(c, *params.norm_3)
+        found = feed_forward(normed, params.feed_forward)
+        z = drop(c + found)
+    else:
+        found, self_weights = multi_head_attention(y, y, own, n_heads, tgt_mask)
+        a = layer_norm(y + drop(found), *params.norm_1)
+        found, cross_weights = multi_head_attention(a, memory, other, n_heads, src_mask)
+        c = layer_norm(a + drop(found), *params.norm_2)
+        found = feed_forward(c, params.feed_forward)
+        z = layer_norm(c + drop(found), *params.norm_3)
+    return z, self_weights, cross_weights
+
+
+@DECODER_LAYER.misconception(
+    'With "post", the sum is dropped in part, not only what is added',
+    fails=("decoder_layer_post_drop",),
+    hints=(
+        'As long as nothing is dropped you are right, and with "pre" always. Otherwise features of y itself are lost.',
+        'With "post" drop was applied to the sum, before the norm. It belongs to what the three give: y passes whole.',
+        _DROP,
+    ),
+)
+def decoder_layer__drop_on_sum_post(y, memory, params, n_heads, tgt_mask=None, src_mask=None, norm="pre", drop=None):
+    if drop is None:
+        drop = torch.nn.Identity()
+    own, other = params.self_attention, params.cross_attention
+    if norm == "pre":
+        normed = layer_norm(y, *params.norm_1)
+        found, self_weights = multi_head_attention(normed, normed, own, n_heads, tgt_mask)
+        a = y + drop(found)
+        normed = layer_norm(a, *params.norm_2)
+        found, cross_weights = multi_head_attention(normed, memory, other, n_heads, src_mask)
+        c = a + drop(found)
+        normed = layer_norm(c, *params.norm_3)
+        found = feed_forward(normed, params.feed_forward)
+        z = c + drop(found)
+    else:
+        found, self_weights = multi_head_attention(y, y, own, n_heads, tgt_mask)
+        a = layer_norm(drop(y + found), *params.norm_1)
+        found, cross_weights = multi_head_attention(a, memory, other, n_heads, src_mask)
+        c = layer_norm(drop(a + found), *params.norm_2)
+        found = feed_forward(c, params.feed_forward)
+        z = layer_norm(drop(c + found), *params.norm_3)
+    return z, self_weights, cross_weights
+
+
+@DECODER_LAYER.misconception(
+    'What each third returns is dropped in part: the sum, or with "post" what the norm makes of it',
+    fails=("decoder_layer_pre_drop", "decoder_layer_post_drop"),
+    hints=(
+        "As long as nothing is dropped you are right. Otherwise features of y itself are lost.",
+        "drop was applied last, to what each third hands on. It belongs to what the three give, before it is added.",
+        _DROP,
+    ),
+)
+def decoder_layer__drop_after_norm(y, memory, params, n_heads, tgt_mask=None, src_mask=None, norm="pre", drop=None):
+    if drop is None:
+        drop = torch.nn.Identity()
+    own, other = params.self_attention, params.cross_attention
+    if norm == "pre":
+        normed = layer_norm(y, *params.norm_1)
+        found, self_weights = multi_head_attention(normed, normed, own, n_heads, tgt_mask)
+        a = drop(y + found)
+        normed = layer_norm(a, *params.norm_2)
+        found, cross_weights = multi_head_attention(normed, memory, other, n_heads, src_mask)
+        c = drop(a + found)
+        normed = layer_norm(c, *params.norm_3)
+        found = feed_forward(normed, params.feed_forward)
+        z = drop(c + found)
+    else:
+        found, self_weights = multi_head_attention(y, y, own, n_heads, tgt_mask)
+        a = drop(layer_norm(y + found, *params.norm_1))
+        found, cross_weights = multi_head_attention(a, memory, other, n_heads, src_mask)
+        c = drop(layer_norm(a + found, *params.norm_2))
+        found = feed_forward(c, params.feed_forward)
+        z = drop(layer_norm(c + found, *params.norm_3))
+    return z, self_weights, cross_weights
+
+
+@DECODER_LAYER.misconception(
+    'With "post", what comes out of the norm is dropped in part',
+    fails=("decoder_layer_post_drop",),
+    hints=(
+        'As long as nothing is dropped you are right, and with "pre" always. Otherwise features of y itself are lost.',
+        'With "post" drop was applied behind the norm. It belongs to what the three give, before it is added.',
+        _DROP,
+    ),
+)
+def decoder_layer__drop_after_norm_post(
+    y, memory, params, n_heads, tgt_mask=None, src_mask=None, norm="pre", drop=None
+):
+    if drop is None:
+        drop = torch.nn.Identity()
+    own, other = params.self_attention, params.cross_attention
+    if norm == "pre":
+        normed = layer_norm(y, *params.norm_1)
+        found, self_weights = multi_head_attention(normed, normed, own, n_heads, tgt_mask)
+        a = y + drop(found)
+        normed = layer_norm(a, *params.norm_2)
+        found, cross_weights = multi_head_attention(normed, memory, other, n_heads, src_mask)
+        c = a + drop(found)
+        normed = layer_norm(c, *params.norm_3)
+        found = feed_forward(normed, params.feed_forward)
+        z = c + drop(found)
+    else:
+        found, self_weights = multi_head_attention(y, y, own, n_heads, tgt_mask)
+        a = drop(layer_norm(y + found, *params.norm_1))
+        found, cross_weights = multi_head_attention(a, memory, other, n_heads, src_mask)
+        c = drop(layer_norm(a + found, *params.norm_2))
+        found = feed_forward(c, params.feed_forward)
+        z = drop(layer_norm(c + found, *params.norm_3))
+    return z, self_weights, cross_weights
+
+
+@DECODER_LAYER.misconception(
+    "Only the result of the layer is dropped in part",
+    fails=("decoder_layer_pre_drop", "decoder_layer_post_drop"),
+    hints=(
+        "As long as nothing is dropped you are right. Otherwise features of y itself are lost.",
+        "drop was applied once, to the result. It belongs to what each of the three gives, before it is added.",
+        _DROP,
+    ),
+)
+def decoder_layer__drop_at_the_end(y, memory, params, n_heads, tgt_mask=None, src_mask=None, norm="pre", drop=None):
+    if drop is None:
+        drop = torch.nn.Identity()
+    own, other = params.self_attention, params.cross_attention
+    if norm == "pre":
+        normed = layer_norm(y, *params.norm_1)
+        found, self_weights = multi_head_attention(normed, normed, own, n_heads, tgt_mask)
+        a = y + found
+        normed = layer_norm(a, *params.norm_2)
+        found, cross_weights = multi_head_attention(normed, memory, other, n_heads, src_mask)
+        c = a + found
+        normed = layer_norm(c, *params.norm_3)
+        found = feed_forward(normed, params.feed_forward)
+        z = drop(c + found)
+    else:
+        found, self_weights = multi_head_attention(y, y, own, n_heads, tgt_mask)
+        a = layer_norm(y + found, *params.norm_1)
+        found, cross_weights = multi_head_attention(a, memory, other, n_heads, src_mask)
+        c = layer_norm(a + found, *params.norm_2)
+        found = feed_forward(c, params.feed_forward)
+        z = drop(layer_norm(c + found, *params.norm_3))
+    return z, self_weights, cross_weights
+
+
+@DECODER_LAYER.misconception(
+    "What goes into attention and network is dropped in part",
+    fails=("decoder_layer_pre_drop", "decoder_layer_post_drop"),
+    hints=(
+        "As long as nothing is dropped you are right.",
+        "drop was applied to what the three read. It belongs to what they give.",
+        _DROP,
+    ),
+)
+def decoder_layer__drop_on_input(y, memory, params, n_heads, tgt_mask=None, src_mask=None, norm="pre", drop=None):
+    if drop is None:
+        drop = torch.nn.Identity()
+    own, other = params.self_attention, params.cross_attention
+    if norm == "pre":
+        normed = drop(layer_norm(y, *params.norm_1))
+        found, self_weights = multi_head_attention(normed, normed, own, n_heads, tgt_mask)
+        a = y + found
+        normed = drop(layer_norm(a, *params.norm_2))
+        found, cross_weights = multi_head_attention(normed, memory, other, n_heads, src_mask)
+        c = a + found
+        normed = drop(layer_norm(c, *params.norm_3))
+        found = feed_forward(normed, params.feed_forward)
+        z = c + found
+    else:
+        thinned = drop(y)
+        found, self_weights = multi_head_attention(thinned, thinned, own, n_heads, tgt_mask)
+        a = layer_norm(y + found, *params.norm_1)
+        thinned = drop(a)
+        found, cross_weights = multi_head_attention(thinned, memory, other, n_heads, src_mask)
+        c = layer_norm(a + found, *params.norm_2)
+        thinned = drop(c)
+        found = feed_forward(thinned, params.feed_forward)
+        z = layer_norm(c + found, *params.norm_3)
+    return z, self_weights, cross_weights
 
 
 # ---- 9.7 embed ----

@@ -1,4 +1,4 @@
-"""Five attention functions with one mistake each, beside the right one (chapter 8).
+"""Six attention functions with one mistake each, beside the right one (chapter 8).
 
 All take the arguments of ``multi_head_attention`` and return what it returns, so each can be trained in its place.
 """
@@ -84,6 +84,20 @@ def off_by_one(x: Tensor, memory: Tensor, params: AttentionParams, n_heads: int,
     return multi_head_attention(x, memory, params, n_heads, too_far)
 
 
+def upside_down(x: Tensor, memory: Tensor, params: AttentionParams, n_heads: int, mask: Tensor):
+    """The mask is read the other way round: a step looks at the later ones only.
+
+    The last step may then look at nobody; where closed scores get a large finite number, it finds the mean of all.
+    """
+
+    def attention(q, k, v, mask):
+        scores = q @ k.mT / math.sqrt(q.shape[-1])  # (B, N, T, S)
+        weights = scores.masked_fill(mask, -1e9).softmax(dim=-1)
+        return weights @ v, weights
+
+    return _with(attention, x, memory, params, n_heads, mask)
+
+
 ATTENTIONS = {
     "correct": multi_head_attention,
     "without √d_k": unscaled,
@@ -91,4 +105,5 @@ ATTENTIONS = {
     "mask after softmax": masked_after_softmax,
     "softmax over queries": softmax_over_queries,
     "mask off by one": off_by_one,
+    "mask upside down": upside_down,
 }

@@ -18,7 +18,7 @@ class Hypothesis(NamedTuple):
 def beam_search(step, h0: Tensor, bos: int, eos: int, k: int, max_len: int) -> list[Hypothesis]:
     r"""Look for the most probable sentence: at every step keep the k best beginnings, of all.
 
-    $$ \log p(y_{1:t}) = \log p(y_{1:t-1}) + \log \mathrm{softmax}(o_t)[y_t] $$
+    $$ \log p(y_{1:t}) = \log p(y_{1:t-1}) + \log \mathrm{softmax}(o_t)[y_t] $$ (eq-beam)
 
     Each beginning that has not ended is extended by every token of the vocabulary; those that
     have ended stand beside the extensions as they are. The k most probable of all of these
@@ -63,7 +63,7 @@ def beam_search(step, h0: Tensor, bos: int, eos: int, k: int, max_len: int) -> l
         logp = torch.log_softmax(logits, dim=1).tolist()  # n rows of V
         candidates = [(hyp, None) for hyp in beam if hyp.tokens[-1:] == (eos,)]  # no state
         for row, hyp in enumerate(alive):
-            for v, more in enumerate(logp[row]):
+            for v, more in enumerate(logp[row]):  # eq-beam
                 candidates.append((Hypothesis((*hyp.tokens, v), hyp.logp + more), row))
         best = sorted(candidates, key=lambda candidate: -candidate[0].logp)[:k]
         beam = [hyp for hyp, _ in best]
@@ -74,7 +74,7 @@ def beam_search(step, h0: Tensor, bos: int, eos: int, k: int, max_len: int) -> l
 def rank_hypotheses(hyps: list[tuple], logps: list[float], alpha: float) -> list[int]:
     r"""Which hypothesis is the best if long ones get their length back: the places, best first.
 
-    $$ \mathrm{score}(y) = \frac{\log p(y)}{|y|^{\alpha}} $$
+    $$ \mathrm{score}(y) = \frac{\log p(y)}{|y|^{\alpha}} $$ (eq-length)
 
     with $|y|$ the number of tokens of the hypothesis, EOS included if it has one. With
     $\alpha = 0$ the probability alone counts, with $\alpha = 1$ it is the mean of a token.
@@ -95,5 +95,6 @@ def rank_hypotheses(hyps: list[tuple], logps: list[float], alpha: float) -> list
     >>> rank_hypotheses(hyps, logps, alpha=0.0), rank_hypotheses(hyps, logps, alpha=1.0)
     ([0, 1], [1, 0])
     """
+    # eq-length
     scores = [logp / len(hyp) ** alpha for hyp, logp in zip(hyps, logps, strict=True)]
     return sorted(range(len(scores)), key=lambda place: -scores[place])

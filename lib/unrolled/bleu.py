@@ -16,14 +16,14 @@ def ngrams(tokens: Sequence[str], n: int) -> Counter:
     return Counter(zip(*(tokens[k:] for k in range(n)), strict=False))
 
 
-def bleu(hyps: Sequence[Sequence[str]], refs: Sequence[Sequence[str]]) -> float:
+def bleu(hyps: list[list[str]], refs: list[list[str]]) -> float:
     r"""Corpus BLEU from 0 to 1, with one right answer for each sentence (Papineni et al. 2002).
 
     $$ p_n = \frac{\sum_i \sum_g \min(\mathrm{count}_g(\hat y_i), \mathrm{count}_g(y_i))}
-                  {\sum_i \sum_g \mathrm{count}_g(\hat y_i)} $$
+                  {\sum_i \sum_g \mathrm{count}_g(\hat y_i)} $$ (eq-precision)
 
     $$ \mathrm{BLEU} = \exp\Big(\min\big(0,\, 1 - \tfrac{r}{c}\big)
-       + \tfrac14 \sum_{n=1}^{4} \log p_n\Big) $$
+       + \tfrac14 \sum_{n=1}^{4} \log p_n\Big) $$ (eq-bleu)
 
     with $g$ any group of n neighbouring tokens, $\hat y_i$ what was written as sentence $i$ and
     $y_i$ what is right. All sums run over the whole corpus. A group counts at most as often as
@@ -57,6 +57,6 @@ def bleu(hyps: Sequence[Sequence[str]], refs: Sequence[Sequence[str]]) -> float:
             total += found.total()
         if hits == 0:
             return 0.0
-        logs.append(math.log(hits / total))
+        logs.append(math.log(hits / total))  # eq-precision
     c, r = sum(map(len, hyps)), sum(map(len, refs))
-    return math.exp(min(0.0, 1 - r / c) + sum(logs) / 4)
+    return math.exp(min(0.0, 1 - r / c) + sum(logs) / 4)  # eq-bleu

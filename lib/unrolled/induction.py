@@ -11,7 +11,7 @@ def induction_score(A: Tensor, period: int) -> Tensor:
     The text repeats itself: token t is token t - P, with P the period. A head that has learned
     to continue what it has read once looks, at position t, at position t - P + 1.
 
-    $$ \mathrm{score}_n = \frac{1}{T - P} \sum_{t=P}^{T-1} A_{n,\,t,\,t-P+1} $$
+    $$ \mathrm{score}_n = \frac{1}{T - P} \sum_{t=P}^{T-1} A_{n,\,t,\,t-P+1} $$ (eq-induction)
 
     Args:
         A: (N, T, T) the weights of N heads on a text of T tokens; row = query, counted from 0.
@@ -30,4 +30,4 @@ def induction_score(A: Tensor, period: int) -> Tensor:
     >>> induction_score(A, period=3).tolist()
     [1.0, 0.0]
     """
-    return A.diagonal(1 - period, dim1=1, dim2=2)[:, 1:].mean(dim=1)  # without t = P - 1
+    return A.diagonal(1 - period, dim1=1, dim2=2)[:, 1:].mean(dim=1)  # eq-induction: without t = P - 1

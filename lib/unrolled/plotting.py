@@ -1,4 +1,4 @@
-"""How every figure of the book looks, and the drawings that chapters share.
+"""How every figure of the book looks, and the plots that chapters share; drawings of networks: ``unrolled.diagrams``.
 
 Figures have a white background with dark text, on light and on dark pages alike: no single grey reaches the contrast
 of 4.5 : 1 against both white and a near-black page, so the figure brings its own ground along.
@@ -139,100 +139,6 @@ def rows(values: np.ndarray, row_labels: Sequence[str], column_labels: Sequence[
     ax.set_yticks(range(values.shape[0]), row_labels)
     ax.grid(False)
     ax.figure.colorbar(image, ax=ax)
-    return ax
-
-
-def unrolled(tokens: Sequence[str], ax: Axes | None = None) -> Axes:
-    """The recurrence drawn twice: folded into one box with a loop, and unrolled into one box per token."""
-    if ax is None:
-        ax = plt.subplots(figsize=(0.95 * len(tokens) + 2.9, 2.6))[1]
-    box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": COLOURS["rnn"], "linewidth": 1.8}
-    arrow = {"arrowstyle": "-|>", "color": "#444444", "linewidth": 1.2, "shrinkA": 11, "shrinkB": 11}
-    shared = {**arrow, "color": COLOURS["rnn"], "linewidth": 1.8, "shrinkA": 15, "shrinkB": 15}
-
-    def cell(x: float, token: str, step: str) -> None:
-        ax.text(x, 0, token, ha="center", va="center")
-        ax.text(x, 1, f"$h_{{{step}}}$", ha="center", va="center", bbox=box)
-        ax.text(x, 2, f"$\\hat y_{{{step}}}$", ha="center", va="center")
-        ax.annotate("", (x, 1), (x, 0), arrowprops=arrow)
-        ax.annotate("", (x, 2), (x, 1), arrowprops=arrow)
-        ax.text(x + 0.07, 0.42, "$W_{xh}$", fontsize=8.5, va="center")
-        ax.text(x + 0.07, 1.58, "$W_{hy}$", fontsize=8.5, va="center")
-
-    cell(-2.2, "$x_t$", "t")
-    loop = {**shared, "connectionstyle": "arc3,rad=2.2", "shrinkA": 0, "shrinkB": 0}
-    ax.annotate("", (-2.42, 0.93), (-2.42, 1.13), arrowprops=loop)
-    ax.text(-2.78, 1.3, "$W_{hh}$", fontsize=8.5, ha="center", color=COLOURS["rnn"])
-    ax.text(-1.25, 1, "=", ha="center", va="center", fontsize=16)
-    ax.text(-0.55, 1, "$h_0$", ha="center", va="center")
-    for t, token in enumerate(tokens):
-        cell(t + 0.4, token, str(t + 1))
-        ax.annotate("", (t + 0.4, 1), (t - 0.6 + (0.05 if t == 0 else 0), 1), arrowprops=shared)
-        ax.text(t - 0.1, 1.13, "$W_{hh}$", fontsize=8.5, ha="center", color=COLOURS["rnn"])
-    ax.set(xlim=(-3.2, len(tokens) + 0.0), ylim=(-0.3, 2.3))
-    ax.axis("off")
-    return ax
-
-
-FROM_CELL_TO_CELL = {"arrowstyle": "-|>", "color": "#444444", "linewidth": 1.1, "shrinkA": 10, "shrinkB": 10}
-
-
-def _cell(ax: Axes, x: float, y: float, name: str, colour: str) -> None:
-    """A state in a box."""
-    box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": colour, "linewidth": 1.8}
-    ax.text(x, y, name, ha="center", va="center", bbox=box, fontsize=9)
-
-
-def encoder_decoder(source: Sequence[str], target: Sequence[str], ax: Axes | None = None) -> Axes:
-    """A reader that ends in one vector c, and a writer that begins with it and reads it again at every step."""
-    n, T = len(source), len(target)
-    if ax is None:
-        ax = plt.subplots(figsize=(0.62 * (n + T) + 1.9, 2.7))[1]
-    arrow, middle = FROM_CELL_TO_CELL, n + 0.4
-    for s, token in enumerate(source):
-        _cell(ax, s, 1, f"$h_{{{s + 1}}}$", COLOURS["gru"])
-        ax.text(s, 0, token, ha="center", va="center")
-        ax.annotate("", (s, 1), (s, 0), arrowprops=arrow)
-        ax.annotate("", (s + 1 if s + 1 < n else middle, 1), (s, 1), arrowprops=arrow)
-    _cell(ax, middle, 1, "$c$", "#222222")
-    for t, token in enumerate(target):
-        x = middle + 1.4 + t
-        _cell(ax, x, 1, f"$h^d_{{{t + 1}}}$", COLOURS["gru"])
-        ax.text(x, 0, ("<s>", *target)[t], ha="center", va="center", fontsize=9)
-        ax.text(x, 2, token, ha="center", va="center", fontweight="bold")
-        ax.annotate("", (x, 1), (x, 0), arrowprops=arrow)
-        ax.annotate("", (x, 2), (x, 1), arrowprops=arrow)
-        ax.annotate("", (x, 1), (middle if t == 0 else x - 1, 1), arrowprops=arrow)
-        again = {**arrow, "linestyle": ":", "color": "#222222", "connectionstyle": "arc3,rad=-0.35"}
-        ax.annotate("", (x - 0.1, 1.13), (middle, 1.13), arrowprops={**again, "shrinkA": 0, "shrinkB": 0})
-    ax.set(xlim=(-0.6, middle + T + 1), ylim=(-0.35, 2.3))
-    ax.axis("off")
-    return ax
-
-
-def looking_back(source: Sequence[str], target: Sequence[str], alpha: np.ndarray, ax: Axes | None = None) -> Axes:
-    """A reader that keeps all its states, and a writer that mixes them anew for each token; a line is as thick as its
-    weight alpha (tokens written, tokens read)."""
-    n, T = len(source), len(target)
-    if ax is None:
-        ax = plt.subplots(figsize=(0.62 * n + 1.6, 3.6))[1]
-    arrow, places = FROM_CELL_TO_CELL, np.linspace(0.4, n - 1.4, T) if T > 1 else [(n - 1) / 2]
-    for t, x in enumerate(places):
-        for j in range(n):
-            if alpha[t][j] > 0.02:
-                ax.plot([j, x], [1, 2.1], color=COLOURS["attention"], linewidth=6 * alpha[t][j], zorder=1)
-        _cell(ax, x, 2.1, f"$c_{{{t + 1}}}$", "#222222")
-        _cell(ax, x, 3, f"$s_{{{t + 1}}}$", COLOURS["gru"])
-        ax.text(x, 3.75, target[t], ha="center", va="center", fontweight="bold")
-        ax.annotate("", (x, 3), (x, 2.1), arrowprops=arrow)
-        ax.annotate("", (x, 3.75), (x, 3), arrowprops=arrow)
-        if t > 0:
-            ax.annotate("", (x, 3), (places[t - 1], 3), arrowprops=arrow)
-    for j, token in enumerate(source):
-        _cell(ax, j, 1, f"$h_{{{j + 1}}}$", COLOURS["gru"])
-        ax.text(j, 0.3, token, ha="center", va="center")
-    ax.set(xlim=(-0.6, n - 0.4), ylim=(0.1, 4))
-    ax.axis("off")
     return ax
 
 

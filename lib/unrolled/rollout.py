@@ -10,7 +10,7 @@ def attention_rollout(A: Tensor) -> Tensor:
     r"""From which inputs an output is made, if only weights counted (Abnar & Zuidema 2020).
 
     $$ \hat A_l = \mathrm{rows\ to\ one}\left(I + \frac1N \sum_n A_{ln}\right), \qquad
-       R_l = \hat A_l R_{l-1}, \qquad R_0 = I $$
+       R_l = \hat A_l R_{l-1}, \qquad R_0 = I $$ (eq-rollout)
 
     The identity stands for the residual connection, which carries a position past the
     attention. Afterwards each row is divided by its sum.
@@ -33,5 +33,5 @@ def attention_rollout(A: Tensor) -> Tensor:
     R = torch.eye(T, dtype=A.dtype)
     for heads in A:
         mixed = torch.eye(T, dtype=A.dtype) + heads.mean(dim=0)  # (T, T)
-        R = mixed / mixed.sum(dim=1, keepdim=True) @ R
+        R = mixed / mixed.sum(dim=1, keepdim=True) @ R  # eq-rollout
     return R

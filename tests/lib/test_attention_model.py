@@ -7,7 +7,7 @@ from unrolled.attention_bugs import ATTENTIONS
 from unrolled.attention_model import AttentionModel
 from unrolled.self_attention import merge_heads, scaled_dot_product_attention
 
-LOOK_AHEAD = {"mask after softmax", "softmax over queries", "mask off by one"}
+LOOK_AHEAD = {"mask after softmax", "softmax over queries", "mask off by one", "mask upside down"}
 
 
 def model_with(attention, layers: int = 1) -> AttentionModel:
@@ -23,7 +23,7 @@ def moved_by_the_future(model: AttentionModel) -> bool:
 
 
 @pytest.mark.parametrize("name", ATTENTIONS)
-def test_three_bugs_look_ahead_and_the_others_do_not(name):
+def test_four_bugs_look_ahead_and_the_others_do_not(name):
     assert moved_by_the_future(model_with(ATTENTIONS[name])) == (name in LOOK_AHEAD)
 
 

@@ -11,7 +11,7 @@ import torch
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-from unrolled import plotting
+from unrolled import diagrams, plotting
 
 
 def svg(figure) -> bytes:
@@ -44,14 +44,16 @@ def test_begin_fixes_all_random_numbers():
         lambda ax=None: plotting.accuracy_against_position(
             {"fcnn": [[1, 0.5, 0.5]], "rnn": [[1, 1, 1]]}, seen=1, ax=ax
         ),
-        lambda ax=None: plotting.unrolled(["a", "real", "stinker"], ax=ax),
+        lambda ax=None: diagrams.unrolled(["a", "real", "stinker"], ax=ax),
         lambda ax=None: plotting.gradient_heatmap(np.array([[1, 0], [1e-9, 2]]), low=1e-8, high=1, ax=ax),
         lambda ax=None: plotting.dots({"one": [0.1, 0.2], "both": [0.3, 0.5]}, {"one": "#0072b2"}, ax=ax),
         lambda ax=None: plotting.word_bars(["it", "is", "so"], [0.1, 0.9, 0.2], [False, True, False], ax=ax),
         lambda ax=None: plotting.surprise_over_letters("itis", [3, 1, 2, 0.1], [True, False, True, False], ax=ax),
         lambda ax=None: plotting.attention_map(np.eye(2, 3), ["a", "b"], ["x", "y", "z"], "head 1", ax=ax),
         lambda ax=None: plotting.pairs_of_dots({"one": ([1, 2], [2, 3])}, ("seen", "hidden"), ax=ax),
-        lambda ax=None: plotting.looking_back("ab", ["x", "y"], [[1, 0], [0.3, 0.7]], ax=ax),
+        lambda ax=None: diagrams.encoder_decoder("ab", ["x", "y"], ax=ax),
+        lambda ax=None: diagrams.transformer(ax=ax),
+        lambda ax=None: diagrams.looking_back("ab", ["x", "y"], [[1, 0], [0.3, 0.7]], ax=ax),
         lambda ax=None: plotting.gaze(np.eye(8), np.full((2, 2), 0.25), "seven", ax=ax),
         lambda ax=None: plotting.written([[0, 1, 0], [1, 0, 1], [0, 1, 1]], ax=ax),
     ],

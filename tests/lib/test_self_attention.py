@@ -192,7 +192,7 @@ def test_permutation_gap_of_attention_with_and_without_order():
 
 # ---- the language model of the bug bench ----
 
-LEAKS = {"mask after softmax", "softmax over queries", "mask off by one"}
+LEAKS = {"mask after softmax", "softmax over queries", "mask off by one", "mask upside down"}
 
 
 @pytest.mark.parametrize("name", ATTENTIONS)
@@ -206,7 +206,7 @@ def test_which_models_see_the_future(name):
     assert moved.item() == (name in LEAKS)
 
 
-def test_all_six_have_the_same_parameters_and_shapes():
+def test_all_seven_have_the_same_parameters_and_shapes():
     shapes = set()
     for attention in ATTENTIONS.values():
         model = AttentionModel(V=13, T=T, D=12, n_heads=3, layers=2, attention=attention)
@@ -223,6 +223,11 @@ def test_one_thing_wrong_in_each():
     past = right.sum(dim=-1)
     assert_close(rows["without √d_k"].sum(dim=-1), past)
     assert_close(rows["heads split by view"].sum(dim=-1), past)
+    inverted = rows["mask upside down"]
+    assert torch.equal(
+        inverted[..., :-1, :].tril(), torch.zeros_like(right[..., :-1, :])
+    )  # the future and nothing else
+    assert_close(inverted[..., -1, :], torch.full_like(right[..., -1, :], 1 / T))
     assert (rows["mask after softmax"].sum(dim=-1)[..., :-1] < 1).all()
     assert_close(rows["softmax over queries"].sum(dim=-2), past)
     assert (rows["mask off by one"].diagonal(1, -2, -1) > 0).all()
