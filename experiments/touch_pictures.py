@@ -1,0 +1,109 @@
+"""The pictures that stand in for the touchable models where there are no scripts, from the same numbers.
+
+    python experiments/touch_pictures.py [NAME ...]
+
+reads book/touch/data/NAME.js and writes book/touch/pictures/NAME.svg.
+"""
+
+import json
+import sys
+
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+from matplotlib.colors import LinearSegmentedColormap
+from touch_weights import FOLDER
+
+from unrolled import plotting
+from unrolled.recurrent import RNNParams
+
+SIZE = (7.2, 3.7)
+SIGNED = LinearSegmentedColormap.from_list("signed", ["#1f6f8b", "#ffffff", "#b3401e"])
+
+
+def numbers(name: str) -> dict:
+    """What touch_weights.py wrote."""
+    text = (FOLDER / f"{name}.js").read_text("utf8")
+    return json.loads(text[text.index("{") : text.rindex(")")])
+
+
+def unroll(data: dict):
+    test = data["tests"][0]
+    fig, (top, bottom) = plt.subplots(2, 1, figsize=SIZE, sharex=True, height_ratios=(1, 2))
+    places = range(len(test["input"]))
+    top.bar(places, [p[0] for p in test["probabilities"]], color=plotting.COLOURS["rnn"], width=0.6)
+    top.set(ylim=(0, 1), ylabel="“negative”", yticks=(0, 0.5, 1))
+    bottom.imshow(np.transpose(test["states"]), cmap=SIGNED, vmin=-1, vmax=1, aspect="auto")
+    bottom.set(xticks=places, xticklabels=test["input"], ylabel="units", yticks=[])
+    bottom.grid(False)
+    return fig
+
+
+def radius(data: dict):
+    from touch_weights import gradient_lengths
+
+    torch.set_default_dtype(torch.float64)
+    fig, ax = plt.subplots(figsize=SIZE)
+    W_xh, W, b, start = (torch.tensor(data[name]) for name in ("W_xh", "random", "b", "start"))
+    x = torch.eye(W_xh.shape[1])[torch.tensor(data["text"])[None, :51]]
+    shades = plt.get_cmap("viridis")
+    for i, rho in enumerate((0.5, 0.9, 1.0, 1.5, 3.0)):
+        for phi, line in ((torch.tanh, "-"), (lambda a: a, "--")):
+            h0 = torch.zeros(1, len(b), requires_grad=True)
+            lengths = gradient_lengths(h0, x, RNNParams(W_xh, rho * W, b, phi), start)
+            ax.plot(lengths, line, color=shades(i / 5), label=f"ρ = {rho}" if line == "-" else None)
+    ax.set(yscale="log", ylim=(1e-12, 1e8), xlabel="steps back", ylabel="length of the gradient")
+    ax.legend(ncols=5, loc="upper center", fontsize="small", handlelength=1.2, columnspacing=1)
+    return fig
+
+
+def gates(data: dict):
+    test = data["tests"][0]
+    fig, ax = plt.subplots(figsize=SIZE)
+    places, text = range(len(test["input"]["text"])), test["input"]["text"].replace(" ", "␣")
+    for (name, title), marker in zip({"f": "keep", "i": "write", "o": "read"}.items(), "osD", strict=True):
+        ax.plot(places, test["means"][name], marker=marker, markersize=3.5, label=title)
+    ax.set(xticks=places, xticklabels=list(text), ylim=(0, 1), ylabel="mean of the gate over all units")
+    ax.legend(ncols=3)
+    return fig
+
+
+def attention(data: dict):
+    test = data["tests"][0]
+    words, (heads,) = test["input"]["tokens"], test["weights"]
+    fig, axes = plt.subplots(1, len(heads), figsize=SIZE, sharey=True)
+    for n, ax in enumerate(axes):
+        plotting.attention_map(np.array(heads[n]), words, words, f"head {n + 1}", ax)
+        ax.label_outer()
+    return fig
+
+
+def bugs(data: dict):
+    fig, axes = plt.subplots(1, 2, figsize=SIZE, sharey=True)
+    lines = ["-", "--", ":", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1))]
+    for (name, run), line in zip(data["programs"].items(), lines, strict=True):
+        for ax, key in zip(axes, ("there", "hidden"), strict=True):
+            ax.plot(data["steps"], np.maximum(run[key], 1e-3), linestyle=line, label=name)
+    for ax, title in zip(axes, ("as validated", "with the future hidden"), strict=True):
+        ax.set(xscale="log", yscale="log", xlabel="training steps", title=title)
+    axes[0].set_ylabel("nats per letter")
+    axes[0].legend(fontsize="x-small", handlelength=3)
+    return fig
+
+
+PICTURES = {"unroll": unroll, "radius": radius, "gates": gates, "attention": attention, "bugs": bugs}
+
+
+def main():
+    plotting.begin(seed=0)
+    folder = FOLDER.parent / "pictures"
+    folder.mkdir(exist_ok=True)
+    for name in sys.argv[1:] or PICTURES:
+        fig = PICTURES[name](numbers(name))
+        fig.savefig(folder / f"{name}.svg", metadata={"Date": None})
+        plt.close(fig)
+        torch.set_default_dtype(torch.float32)
+
+
+if __name__ == "__main__":
+    main()
