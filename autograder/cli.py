@@ -61,6 +61,26 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("feedback", _feedback, "Write the feedback pages again, with what was graded by hand meanwhile.")
     sub.add_argument("chapter", metavar="CHAPTER")
     sub.add_argument("--student", help="only this student")
+    sub = command(
+        "report", _report, "Write a report on a graded chapter: marks, mistakes, who needs help, what looks alike."
+    )
+    sub.epilog = "Example: autograder report 01_recurrence --book https://example.org/unrolled"
+    sub.add_argument("chapter", metavar="CHAPTER")
+    sub.add_argument(
+        "--out", type=Path, metavar="FILE", help="the page (default: reports/CHAPTER.html), JSON beside it"
+    )
+    sub.add_argument("--book", metavar="ADDRESS", help="address or folder of the built book, for the links to sections")
+    sub = command("export", _export, "Write the marks of chapters as a table for nbgrader, Canvas, Moodle, or as JSON.")
+    sub.epilog = "Example: autograder export 01_recurrence 02_bptt --format canvas --out canvas.csv"
+    sub.add_argument("chapters", nargs="+", metavar="CHAPTER")
+    sub.add_argument("--format", required=True, choices=("nbgrader", "canvas", "moodle", "json"))
+    sub.add_argument("--out", required=True, type=Path, metavar="FILE")
+    sub = command(
+        "export-feedback", _export_feedback, "Copy the feedback pages into one folder per student, for upload."
+    )
+    sub.epilog = "Example: autograder export-feedback 01_recurrence --out upload"
+    sub.add_argument("chapters", nargs="+", metavar="CHAPTER")
+    sub.add_argument("--out", required=True, type=Path, metavar="DIR", help="a new folder")
     sub = command("grade-demo", _grade_demo, "Grade a made-up class and compare with the expected marks.")
     sub.add_argument("chapter", nargs="?", default="01_recurrence", metavar="CHAPTER")
     sub.add_argument("--students", type=_count, metavar="N", help="N honest submissions instead of one of each kind")
@@ -200,6 +220,36 @@ def _feedback(options) -> int:
 
     written = write_feedback(Path.cwd(), options.chapter, options.student)
     print(f"{len(written)} pages in feedback/; `nbgrader release_feedback {options.chapter}` hands them out.")
+    return 0
+
+
+def _report(options) -> int:
+    from autograder.report import write_report
+
+    path, found = write_report(Path.cwd(), options.chapter, options.out, options.book)
+    print(
+        f"{path} and {path.with_suffix('.json').name}: {found['submissions']} submissions, "
+        f"{len(found['misconceptions'])} known mistakes, {len(found['need_help'])} students who need help, "
+        f"{len(found['pairs'])} pairs that look alike."
+    )
+    return 0
+
+
+def _export(options) -> int:
+    from autograder.export import write_export
+
+    for remark in write_export(Path.cwd(), options.chapters, options.format, options.out):
+        print(remark, file=sys.stderr)
+    print(f"{options.out}: {', '.join(dict.fromkeys(options.chapters))} for {options.format}.")
+    return 0
+
+
+def _export_feedback(options) -> int:
+    from autograder.export_feedback import export_feedback
+
+    print(
+        f"{export_feedback(Path.cwd(), options.chapters, options.out)} pages in {options.out}, one folder per student."
+    )
     return 0
 
 
