@@ -5,8 +5,9 @@ import shutil
 import textwrap
 
 import pytest
-from lab import CHAPTERS, Notebook, find_browser, new_page, serving
 from playwright.sync_api import expect, sync_playwright
+
+from lab import CHAPTERS, Notebook, find_browser, new_page, serving
 
 CHAPTER = CHAPTERS / "01_recurrence" / "recurrence.ipynb"
 STUB = "    # YOUR CODE HERE\n    raise NotImplementedError()"

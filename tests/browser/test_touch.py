@@ -5,9 +5,9 @@ import os
 import re
 
 import pytest
-from lab import find_browser
 from playwright.sync_api import expect, sync_playwright
 
+from lab import find_browser
 from shots import ARGUMENTS, ROOT, listen, serve
 
 HTML = ROOT / "_build" / "html"
