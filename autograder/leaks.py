@@ -7,12 +7,14 @@ import html
 import json
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 from autograder.exercises import all_exercises
 from autograder.source import function_source, parse
 
 
+@cache
 def secrets() -> dict[str, set[str]]:
     """Name -> the forms in which the body of a graded reference or known mistake could stand in a text.
 

@@ -666,14 +666,11 @@ MLM_MASK = Exercise(
     difficulty=3,
     equivalent=dict.fromkeys(
         (
-            "chosen = real & (u[0] <= rate)",
-            "masked = torch.where(chosen & (u[1] <= 0.8), special.mask, x)",
-            "masked = torch.where(chosen & (u[1] >= 0.8) & (u[1] <= 0.9), random_ids, masked)",
-            "masked = torch.where(chosen & (u[1] > 0.8) & (u[1] < 0.9), random_ids, masked)",
+            "hidden = torch.where(u[1] <= 0.8, special.mask, random_ids)",
+            "masked = torch.where(chosen & (u[1] <= 0.9), hidden, x)",
         ),
         "a random number hits a border with probability 0.",
-    )
-    | {"return (masked, x, chosen)": "labels that share their memory with x hold the same ids."},
+    ),
 )
 _CHOSEN = "Read the first equation: which tokens may be chosen?"
 _SPLIT = "Read the second equation: three cases, and each token is in exactly one of them."
@@ -2346,20 +2343,6 @@ WORDPIECE = Exercise(
     points=3,
     minutes=20,
     difficulty=2,
-    equivalent=dict.fromkeys(
-        (
-            "ends = [j for j in range(i - 1, len(word) + 1) if mark + word[i:j] in vocab]",
-            "ends = [j for j in range(i, len(word) + 1) if mark + word[i:j] in vocab]",
-            "ends = [j for j in range(1, len(word) + 1) if mark + word[i:j] in vocab]",
-            "ends = [j for j in range(i + 0, len(word) + 1) if mark + word[i:j] in vocab]",
-        ),
-        "ends before the first letter give an empty piece, which is in no vocabulary.",
-    )
-    | {
-        "ends = [j for j in range(i + 1, len(word) + 2) if mark + word[i:j] in vocab]": (
-            "a slice that reaches behind the end of the word ends with it."
-        )
-    },
 )
 _LONGEST = "Read the equation: which of the places j is taken?"
 _MARKS = "Read the equation: how is a piece written that does not begin the word?"

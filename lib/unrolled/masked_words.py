@@ -56,10 +56,10 @@ def mlm_mask(
     ([[False, True, True, True, True, False, False, False]], [11, 12, 13, 14])
     """
     real = (x != special.cls) & (x != special.sep) & (x != special.pad)  # (B, T)
-    chosen = real & (u[0] < rate)  # eq-mlm-chosen
-    masked = torch.where(chosen & (u[1] < 0.8), special.mask, x)  # eq-mlm-mask
-    masked = torch.where(chosen & (u[1] >= 0.8) & (u[1] < 0.9), random_ids, masked)
-    return masked, x.clone(), chosen
+    chosen = real & u[0].lt(rate)  # eq-mlm-chosen
+    hidden = torch.where(u[1] < 0.8, special.mask, random_ids)  # (B, T)
+    masked = torch.where(chosen & (u[1] < 0.9), hidden, x)  # eq-mlm-mask
+    return masked, x, chosen
 
 
 def mlm_loss(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:

@@ -51,10 +51,11 @@ def wordpiece_encode(word: str, vocab: dict[str, int] | set[str], unk: str = "[U
     pieces, i = [], 0
     while i < len(word):
         mark = "##" if i > 0 else ""
-        ends = [j for j in range(i + 1, len(word) + 1) if mark + word[i:j] in vocab]
-        if not ends:
+        j = len(word)
+        while j > i and mark + word[i:j] not in vocab:
+            j -= 1  # eq-wordpiece: the longest that is there
+        if j == i:
             return [unk]
-        j = max(ends)  # eq-wordpiece
         pieces.append(mark + word[i:j])
         i = j
     return pieces
