@@ -178,11 +178,9 @@ def _observe(probe: Probe, namespace: dict, errors: dict, question: dict):
 
 
 def _import_ahead(names: list[str]) -> None:
-    """Import what every fork will need, once."""
+    """Import what every answer will need, once."""
     for name in names:
         importlib.import_module(name)
-    gc.collect()
-    gc.freeze()  # what the forks share is never looked at again, so it is not copied
 
 
 def _warm_up(names: list[str]) -> None:
@@ -192,7 +190,7 @@ def _warm_up(names: list[str]) -> None:
             if isinstance(probe, Probe):
                 encode(observe(Question(probe, 0), dict.fromkeys(probe.functions, _echo)))
     gc.collect()
-    gc.freeze()
+    gc.freeze()  # what the forks share is never looked at again, so it is not copied
 
 
 def _echo(first: object = None, *_, **__) -> object:

@@ -20,6 +20,7 @@ from unrolled.pretrain.loss import PretrainingLoss
 from unrolled.pretrain.rows import Stream, generator, learn_pieces, read_documents
 from unrolled.pretrain.store import Store
 from unrolled.schedules import linear_warmup_decay
+from unrolled.wordpiece import WordPiece
 
 
 class Team:
@@ -58,8 +59,8 @@ class Pretraining:
 
     def __init__(self, config: Config, store: Store, team: Team):
         self.config, self.store, self.team = config, store, team
-        tokenizer = self._tokenizer()
         texts = {part: read_documents(config, part) for part in ("train", "validation")}
+        tokenizer = self._tokenizer(texts["train"])
         docs = {part: [[tokenizer.encode(s) for s in doc] for doc in texts[part]] for part in texts}
         self.stream = Stream(docs["train"], tokenizer, config)
         self.checks = self._validation(docs["validation"])
@@ -73,10 +74,10 @@ class Pretraining:
         self.step = store.load(self.model, self.optimizer)
         self.stopped = False
 
-    def _tokenizer(self):
+    def _tokenizer(self, docs: list[list[str]]) -> WordPiece:
         """The vocabulary of the folder; learned by the first process if there is none yet."""
         if self.team.leads and self.store.tokenizer() is None:
-            self.store.save_tokenizer(learn_pieces(read_documents(self.config, "train"), self.config.data.vocabulary))
+            self.store.save_tokenizer(learn_pieces(docs, self.config.data.vocabulary))
         self.team.wait()
         return self.store.tokenizer()
 
