@@ -97,7 +97,11 @@ def leaf(rng: torch.Generator, *shape: int) -> torch.Tensor:
 
 
 def gradients(rng: torch.Generator, out: torch.Tensor, **inputs: torch.Tensor) -> dict:
-    """The output, and the gradient of a randomly weighted sum of it with respect to each input, as observations."""
+    """The output, and the gradient of a randomly weighted sum of it with respect to each input, as observations.
+
+    A gradient that does not arrive is None, be it cut on one way or on all.
+    """
     total = (out * torch.randn(out.shape, generator=rng)).sum()
-    found = torch.autograd.grad(total, list(inputs.values()), allow_unused=True)
+    cut = [None] * len(inputs)
+    found = torch.autograd.grad(total, list(inputs.values()), allow_unused=True) if total.requires_grad else cut
     return {"output": out} | {f"gradient of {name}": g for name, g in zip(inputs, found, strict=True)}

@@ -309,6 +309,32 @@ def beam_search__states_stay(step, h0, bos, eos, k, max_len):
 
 
 @BEAM_SEARCH.misconception(
+    "The states of the first rows are taken, whatever stayed",
+    fails=BEAM_SEARCH.all_but("one", "one_step"),
+    hints=(
+        "With k = 1 you are right. With more, tokens and states do not belong together after two steps.",
+        "As many states were kept as beginnings are alive, but the first ones, not those of the beginnings that stayed. "
+        "Remember for each candidate which row it came from, and take these rows of h.",
+        "Read what the task says about step: which row of h belongs to which token?",
+    ),
+)
+def beam_search__first_states(step, h0, bos, eos, k, max_len):
+    beam, h = [Hypothesis((), 0.0)], h0
+    for _ in range(max_len):
+        alive = [hyp for hyp in beam if hyp.tokens[-1:] != (eos,)]
+        if not alive:
+            break
+        y = torch.tensor([(bos, *hyp.tokens)[-1] for hyp in alive])
+        logits, h = step(y, h[[min(row, len(h) - 1) for row in range(len(y))]])
+        logp = torch.log_softmax(logits, dim=1).tolist()
+        found = [hyp for hyp in beam if hyp not in alive]
+        for row, hyp in enumerate(alive):
+            found += [Hypothesis((*hyp.tokens, v), hyp.logp + p) for v, p in enumerate(logp[row])]
+        beam = sorted(found, key=lambda hyp: -hyp.logp)[:k]
+    return beam
+
+
+@BEAM_SEARCH.misconception(
     "The state is not carried on",
     fails=BEAM_SEARCH.all_but("one_step"),
     hints=(
@@ -853,6 +879,20 @@ def rank_hypotheses__bos_counted(hyps, logps, alpha):
 )
 def rank_hypotheses__eos_not_counted(hyps, logps, alpha):
     scores = [logp / max(1, sum(token != 0 for token in hyp)) ** alpha for hyp, logp in zip(hyps, logps, strict=True)]
+    return sorted(range(len(hyps)), key=lambda place: -scores[place])
+
+
+@RANK_HYPOTHESES.misconception(
+    "One token is taken off every length",
+    fails=RANK_HYPOTHESES.all_but("alone", "same_length"),
+    hints=(
+        "With alpha = 0 you are right. Otherwise short hypotheses lose more than they should.",
+        "You divide by the length less one, for EOS. It is a token like the others, and its probability is in the sum.",
+        "Read what the task says about |y|.",
+    ),
+)
+def rank_hypotheses__one_less(hyps, logps, alpha):
+    scores = [logp / max(1, len(hyp) - 1) ** alpha for hyp, logp in zip(hyps, logps, strict=True)]
     return sorted(range(len(hyps)), key=lambda place: -scores[place])
 
 
@@ -1481,6 +1521,31 @@ def bleu__arithmetic_mean(hyps, refs):
 
 
 @BLEU.misconception(
+    "The arithmetic mean of the precisions, or 0",
+    fails=BLEU.all_but("ends"),
+    hints=(
+        "At both ends, all right and nothing right, you are right. All between is too high.",
+        "The precisions were added and divided by 4. The mean of the logarithms is the geometric mean: one bad "
+        "precision spoils it.",
+        "Read the equation of BLEU: the logarithm under the sum.",
+    ),
+)
+def bleu__arithmetic_mean_or_zero(hyps, refs):
+    shares = []
+    for n in range(1, 5):
+        hits = total = 0
+        for hyp, ref in zip(hyps, refs, strict=True):
+            found, right = ngrams(hyp, n), ngrams(ref, n)
+            hits += sum(min(count, right[group]) for group, count in found.items())
+            total += sum(found.values())
+        if not hits:
+            return 0.0
+        shares.append(hits / total)
+    c, r = sum(map(len, hyps)), sum(map(len, refs))
+    return math.exp(min(0.0, 1 - r / c)) * sum(shares) / 4
+
+
+@BLEU.misconception(
     "The product of the precisions, without the root",
     fails=BLEU.all_but("ends"),
     hints=(
@@ -2104,6 +2169,21 @@ def induction_score__itself(A, period):
 def induction_score__rows_and_columns(A, period):
     t = torch.arange(period, A.shape[-1])
     return A[:, t - period + 1, t].mean(dim=1)
+
+
+@INDUCTION_SCORE.misconception(
+    "The gradient is cut",
+    fails=("induction_score_gradients",),
+    hints=(
+        "The numbers are right, but no gradient reaches A.",
+        "The result was made from plain numbers (`.item()`, `.tolist()`, `.detach()`, numpy): torch does not know any "
+        "more where they come from.",
+        "Read what the task says about gradients.",
+    ),
+)
+def induction_score__detached(A, period):
+    t = torch.arange(period, A.shape[-1])
+    return A.detach()[:, t, t - period + 1].mean(dim=1)
 
 
 @INDUCTION_SCORE.misconception(
