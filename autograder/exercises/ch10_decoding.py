@@ -313,7 +313,7 @@ def beam_search__states_stay(step, h0, bos, eos, k, max_len):
     fails=BEAM_SEARCH.all_but("one", "one_step"),
     hints=(
         "With k = 1 you are right. With more, tokens and states do not belong together after two steps.",
-        "As many states were kept as beginnings are alive, but the first ones, not those of the beginnings that stayed. "
+        "As many states were kept as beginnings are alive, but the first rows, not those of the ones that stayed. "
         "Remember for each candidate which row it came from, and take these rows of h.",
         "Read what the task says about step: which row of h belongs to which token?",
     ),
