@@ -26,7 +26,7 @@ from autograder.probe import Probe, Question, observe
 from autograder.sandbox import Walls, bubblewrap, close_in, die_with_parent, enter
 from autograder.values import MAX_BYTES, Raised, encode
 
-PROBES = "autograder.probes.ch{}"
+LIBRARY = "unrolled"
 
 
 def no_limit() -> None:
@@ -137,15 +137,15 @@ def answer(channel: socket.socket) -> None:
         if error:
             errors[name] = error
         send(channel, json.dumps({"cell": name, "error": error}).encode())
-    for name, source in task["given"].items():
-        namespace[name] = _given(name, source, task["cells"])
-    probes = importlib.import_module(PROBES.format(task["chapter"]))
+    namespace.update(_given(task["given"], task["cells"]))
+    _into_library(task["assembled"], namespace)
     while True:
         try:
             question = json.loads(receive(channel))
         except EOFError:
             return
-        send(channel, encode(_observe(getattr(probes, question["probe"]), namespace, errors, question)))
+        probe = getattr(importlib.import_module(question["module"]), question["probe"])
+        send(channel, encode(_observe(probe, namespace, errors, question)))
 
 
 def _run_cell(name: str, source: str, namespace: dict) -> list[str] | None:
@@ -159,14 +159,28 @@ def _run_cell(name: str, source: str, namespace: dict) -> list[str] | None:
     return None
 
 
-def _given(name: str, source: str, cells: list) -> object:
-    """A reference, run with the setup cells alone, in a namespace of its own."""
+def _given(sources: dict[str, str], cells: list) -> dict[str, object]:
+    """References by name, run with the setup cells alone, in a namespace of their own."""
     namespace: dict = {"__name__": "__main__"}
-    for cell, text in cells:
+    for cell, text in cells if sources else ():
         if cell.startswith("setup"):
             exec(text, namespace)
-    exec(source, namespace)
-    return namespace[name]
+    for source in sources.values():
+        exec(source, namespace)
+    return {name: namespace[name] for name in sources}
+
+
+def _into_library(homes: dict[str, str], namespace: dict) -> None:
+    """Put the functions of an assembled package into the places of the library from which they are missing.
+
+    What the library keeps, for instance a loop over ``gru_step``, then runs with the answers of the submission.
+    """
+    modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == LIBRARY]
+    for name, home in homes.items():
+        missing = getattr(importlib.import_module(home), name)
+        for module in modules:
+            if vars(module).get(name) is missing and callable(namespace.get(name)):
+                setattr(module, name, namespace[name])
 
 
 def _observe(probe: Probe, namespace: dict, errors: dict, question: dict):

@@ -26,7 +26,15 @@ from autograder.claims_page import claims_page
 from autograder.course import Chapter, chapters
 from autograder.coverage import concepts_page
 from autograder.exercise import CourseError, Exercise
-from autograder.exercises import chapter_exercises, chapter_modules
+from autograder.exercises import (
+    chapter_exercises,
+    chapter_modules,
+    chapter_of,
+    chapters_revisited,
+    revisited,
+    revisited_setup,
+    setup_names,
+)
 from autograder.setup_cell import SETUP
 from autograder.source import answer_cell, bound_names, free_names, function_source
 
@@ -80,6 +88,8 @@ def instructor_edition(chapter: Chapter) -> NotebookNode:
             cells += _exercise_cells(_exercise_of(chapter, cell, position, exercises))
         elif "answer" in tags:
             cells.append(_answer(chapter, cell, position))
+        elif "revisit" in tags:
+            cells += [cell, *_revisited_cells(chapter)]
         elif "setup" in tags or "question" in tags:
             kind = "setup" if "setup" in tags else "question"
             cells.append(_locked(cell, f"{kind}-{position}"))
@@ -99,13 +109,41 @@ def _caption(cell: NotebookNode) -> list[NotebookNode]:
     return [nbformat.v4.new_markdown_cell(f"*{caption}*", metadata={"tags": ["remove-cell"]})] if caption else []
 
 
-def _exercise_cells(exercise: Exercise) -> list[NotebookNode]:
+def _revisited_cells(chapter: Chapter) -> list[NotebookNode]:
+    """The exercises of earlier chapters once more: what they need, then a folded section for each chapter.
+
+    JupyterLab opens a section by a click on its heading. The book shows the headings only.
+    """
+    setup = nbformat.v4.new_code_cell(revisited_setup(chapter.name), metadata={"tags": ["remove-cell"]})
+    cells = [_locked(setup, "setup-revisited")]
+    for name in chapters_revisited(chapter.name):
+        inside = [exercise for exercise in revisited(chapter.name) if chapter_of(exercise) == name]
+        cells.append(_revisited_heading(Chapter(name, chapter.root), inside))
+        for exercise in inside:
+            cells += _exercise_cells(exercise, f", chapter={int(chapter.name[:2])}", "remove-cell")
+    return cells
+
+
+def _revisited_heading(earlier: Chapter, exercises: list[Exercise]) -> NotebookNode:
+    title = earlier.source.read_text("utf8") if earlier.source.exists() else f"# {earlier.name}"
+    title = re.search(r"^# (.*)$", title, re.MULTILINE)[1]
+    names = " · ".join(f"`{name}`" for exercise in exercises for name in exercise.functions)
+    points = sum(exercise.points for exercise in exercises)
+    cell = nbformat.v4.new_markdown_cell(f"### From {title}\n\n{names} ({points:g} points)")
+    cell.metadata["jp-MarkdownHeadingCollapsed"] = True
+    return cell
+
+
+def _exercise_cells(exercise: Exercise, option: str = "", *tags: str) -> list[NotebookNode]:
+    """The cell to be written, its check with an option, and the known mistakes; the first two with tags."""
     answer = nbformat.v4.new_code_cell(answer_cell(exercise))
     answer.metadata.nbgrader = _nbgrader(exercise.id, solution=True)
-    check = nbformat.v4.new_code_cell(f"check({', '.join(exercise.functions)})")
+    check = nbformat.v4.new_code_cell(f"check({', '.join(exercise.functions)}{option})")
     check.metadata.nbgrader = _nbgrader(f"check-{exercise.id}", grade=True, locked=True, points=exercise.points)
     mistakes = nbformat.v4.new_markdown_cell(_known_mistakes(exercise))
     mistakes.metadata.tags = ["instructor"]
+    for cell in (answer, check) if tags else ():
+        cell.metadata.tags = list(tags)
     return [answer, check, mistakes]
 
 
@@ -163,8 +201,13 @@ def _check_source(chapter: Chapter, source: NotebookNode, exercises: dict[str, E
     if not code or "setup" not in code[0][1].metadata.get("tags", []) or code[0][1].source != SETUP:
         raise CourseError(f"{_at(chapter, code[0][0] if code else 1)}: the first code cell must be the setup cell.")
     known = _setup_names(chapter, code)
+    revisits = [exercise.id for exercise in revisited(chapter.name)]
     text = "\n".join(cell.source for cell in source.cells if cell.cell_type == "markdown")
     placed: list[str] = []
+    if any("revisit" in cell.metadata.get("tags", []) for cell in source.cells):
+        placed += revisits
+        for exercise in revisited(chapter.name):
+            _check_names(chapter, exercise, known)
     for position, cell in code:
         if "exercise" in cell.metadata.get("tags", []):
             exercise = _exercise_of(chapter, cell, position, exercises)
@@ -175,7 +218,7 @@ def _check_source(chapter: Chapter, source: NotebookNode, exercises: dict[str, E
     missing = [e.id for e in exercises.values() if e.points > 0 and e.id not in placed]
     if missing:
         raise CourseError(f"{chapter.shown(chapter.source)}: no cell for the exercise {missing[0]}; add one.")
-    _check_labels(chapter, text, [exercises[name] for name in placed])
+    _check_labels(chapter, text, [exercises[name] for name in placed if name not in revisits])
 
 
 def _setup_names(chapter: Chapter, code: list[tuple[int, NotebookNode]]) -> set[str]:
@@ -188,7 +231,7 @@ def _setup_names(chapter: Chapter, code: list[tuple[int, NotebookNode]]) -> set[
     if extra != declared:
         both = f"{sorted(extra)} in {chapter.shown(chapter.source)}, {sorted(declared)} in SETUP_NAMES"
         raise CourseError(f"{chapter.name}: the setup cells bind other names than the registry declares: {both}.")
-    return extra | bound_names(SETUP)
+    return setup_names(chapter.name) | bound_names(SETUP)
 
 
 def _exercise_of(chapter: Chapter, cell: NotebookNode, position: int, exercises: dict[str, Exercise]) -> Exercise:
@@ -211,7 +254,7 @@ def _exercise_of(chapter: Chapter, cell: NotebookNode, position: int, exercises:
     return exercise
 
 
-def _check_exercise(chapter: Chapter, exercise: Exercise, known: set[str], text: str) -> None:
+def _check_names(chapter: Chapter, exercise: Exercise, known: set[str]) -> None:
     where = f"{chapter.shown(chapter.source)}, exercise {exercise.number}"
     for reference in exercise.references:
         unknown = free_names(function_source(reference)) - known - set(exercise.uses) - set(exercise.functions)
@@ -220,6 +263,11 @@ def _check_exercise(chapter: Chapter, exercise: Exercise, known: set[str], text:
                 f"{where}: {reference.__name__} needs {', '.join(sorted(unknown))}, which neither a setup cell "
                 "nor an exercise that it uses provides."
             )
+
+
+def _check_exercise(chapter: Chapter, exercise: Exercise, known: set[str], text: str) -> None:
+    _check_names(chapter, exercise, known)
+    where = f"{chapter.shown(chapter.source)}, exercise {exercise.number}"
     stars = "●" * exercise.difficulty + "○" * (3 - exercise.difficulty)
     plural = "point" if exercise.points == 1 else "points"
     line = f"*{exercise.points:g} {plural} · {exercise.minutes} minutes · {stars}*"

@@ -138,6 +138,14 @@ def _given_the_used(exercise, verdict, verdicts, questions: Questions, server: D
     shaky = tuple(name for name, used in verdict_on.items() if used is None or used.kind != "correct")
     if verdict.full or not shaky:
         return verdict
-    given = {name: function_source(find(name).functions[name]) for name in shaky}
+    given = {name: function_source(find(name).functions[name]) for name in _with_what_they_use(shaky, questions)}
     with Respondent(server, list(questions.cells), given) as respondent:
         return better(verdict, judge(exercise, respondent.ask, questions.seeds[exercise.id]), shaky)
+
+
+def _with_what_they_use(names: tuple[str, ...], questions: Questions) -> list[str]:
+    """Functions, and those that their references call, and so on."""
+    found = list(names)
+    for name in found:  # it grows
+        found += [used for used in find(name, questions.chapter).uses if used not in found]
+    return found

@@ -21,7 +21,7 @@ from nbformat import NotebookNode
 
 import unrolled
 from autograder.exercise import CourseError, Verdict
-from autograder.exercises import chapter_modules
+from autograder.exercises import chapters_revisited
 
 NAME = "verdicts.log"
 START = "0" * 64
@@ -130,8 +130,8 @@ def regrade_key(notebook: NotebookNode, chapter: str) -> str:
 def course_fingerprint(chapter: str) -> str:
     """One hash of everything on our side that a verdict of this chapter depends on."""
     here, library = Path(__file__).parent, Path(unrolled.__file__).parent
-    module = chapter_modules()[chapter].__name__.rsplit(".", 1)[-1]
-    own = [*sorted(here.glob("*.py")), here / "exercises" / f"{module}.py", here / "probes" / f"{module}.py"]
+    names = [f"ch{name}.py" for name in (*chapters_revisited(chapter), chapter)]
+    own = [*sorted(here.glob("*.py")), *(here / folder / name for name in names for folder in ("exercises", "probes"))]
     digest = hashlib.sha256()
     for path in [*own, *sorted(library.rglob("*.py"))]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes())

@@ -17,10 +17,10 @@ from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
-from autograder.answer import PROBES, receive, send
+from autograder.answer import receive, send
 from autograder.builder import builder
 from autograder.exercise import CourseError
-from autograder.exercises import chapter_exercises
+from autograder.exercises import chapter_exercises, revisited
 from autograder.patience import Patience
 from autograder.probe import Question
 from autograder.sandbox import Walls, visible_paths
@@ -128,8 +128,9 @@ class ForkServer(Door):
 
 def _needed(chapter: str) -> list[str]:
     """The modules that the cells and the probes of a chapter import: the plots, and where its functions live."""
-    references = [function for exercise in chapter_exercises(chapter) for function in exercise.references]
-    return sorted({"unrolled.plotting", PROBES.format(chapter), *(function.__module__ for function in references)})
+    exercises = chapter_exercises(chapter)
+    references = {function.__module__ for exercise in exercises for function in exercise.references}
+    return sorted({"unrolled.plotting", *references, *(exercise.probe_module.__name__ for exercise in exercises)})
 
 
 class Respondent:
@@ -137,6 +138,8 @@ class Respondent:
 
     def __init__(self, server: Door, cells: list[tuple[str, str]], given: dict[str, str] | None = None):
         self.server, self.cells, self.given = server, cells, given or {}
+        revised = (function for exercise in revisited(server.chapter) for function in exercise.references)
+        self.assembled = {function.__name__: function.__module__ for function in revised}
         self.begin, self.in_line = time.monotonic(), 0.0
         self.channel: socket.socket | None = None
         self.pid = self.unanswered = 0
@@ -177,7 +180,8 @@ class Respondent:
                 self._start()
             if not self.unanswered:
                 for probe, seed, dtype in questions:
-                    send(self.channel, json.dumps({"probe": probe.id, "seed": seed, "dtype": dtype}).encode())
+                    asked = {"module": probe.run.__module__, "probe": probe.id, "seed": seed, "dtype": dtype}
+                    send(self.channel, json.dumps(asked).encode())
                 self.unanswered = len(questions)
             observed = self._receive(seconds)
             self.unanswered -= 1
@@ -198,7 +202,7 @@ class Respondent:
         ended = ""
         while True:
             self.channel, self.pid = self.server.fork()
-            task = {"cells": self.cells, "given": self.given, "chapter": self.server.chapter}
+            task = {"cells": self.cells, "given": self.given, "assembled": self.assembled}
             send(self.channel, json.dumps(task).encode())
             hung, by_ending = self._run_cells()
             if hung is None:

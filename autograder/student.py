@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from autograder import show
 from autograder.exercise import Exercise, Verdict
-from autograder.exercises import all_exercises, chapter_modules, chapter_of, find
+from autograder.exercises import all_exercises, chapter_exercises, chapter_modules, chapter_of, find, setup_names
 from autograder.judge import Ask, better, judge, not_attempted, shortcut_verdict
 from autograder.probe import Question, observe
 from autograder.setup_cell import SETUP
@@ -61,14 +61,15 @@ class Report:
         return show.html(self.verdict, self.hints, self.notes)
 
 
-def check(*functions: Callable, hints: int = 1) -> Report | None:
+def check(*functions: Callable, hints: int = 1, chapter: int | None = None) -> Report | None:
     """Judge one answer (all functions of its cell) and say what is right and what exactly is wrong.
 
-    ``hints`` is the number of hints to show when the mistake has a name: 1, 2 or 3.
+    ``hints`` is the number of hints to show when the mistake has a name: 1, 2 or 3. ``chapter`` is the number of a
+    chapter that asks for an answer again, which then counts what it counts there.
     """
     name = getattr(functions[0], "__name__", "?") if functions else "?"
     try:
-        report = _check(functions, hints)
+        report = _check(functions, hints, chapter)
     except KeyboardInterrupt:
         message = f"Stopped while {name} was running; does a loop never end?"
         report = Report(Verdict(name, "timeout", 0, 0, message=message))
@@ -84,9 +85,10 @@ def check(*functions: Callable, hints: int = 1) -> Report | None:
     return report
 
 
-def _check(functions: tuple[Callable, ...], hints: int) -> Report:
+def _check(functions: tuple[Callable, ...], hints: int, number: int | None) -> Report:
     names = [getattr(function, "__name__", repr(function)) for function in functions]
-    found = find(names[0]) if names else None
+    chapter = next((name for name in chapter_modules() if int(name[:2]) == number), None)
+    found = find(names[0], chapter) if names else None
     if found is None:
         name = names[0] if names else "check"
         message = f"check takes a function of an exercise, for example check(rnn_step){_did_you_mean(name)}"
@@ -95,11 +97,11 @@ def _check(functions: tuple[Callable, ...], hints: int) -> Report:
     if missing:
         message = f"This exercise has several functions: check({', '.join(found.functions)})."
         return Report(Verdict(found.id, "refused", 0, found.points, message=message))
-    verdict, notes = _judged(found, dict(zip(names, functions, strict=True)))
+    verdict, notes = _judged(found, dict(zip(names, functions, strict=True)), chapter or chapter_of(found))
     return Report(verdict, hints, notes)
 
 
-def _judged(found: Exercise, functions: dict[str, Callable]) -> tuple[Verdict, tuple[str, ...]]:
+def _judged(found: Exercise, functions: dict[str, Callable], chapter: str) -> tuple[Verdict, tuple[str, ...]]:
     """The verdict, and what to note beside it."""
     if all(getattr(function, "unwritten", False) for function in functions.values()):
         return not_attempted(found), ()
@@ -112,7 +114,7 @@ def _judged(found: Exercise, functions: dict[str, Callable]) -> tuple[Verdict, t
     if not verdict.full and found.uses:
         with references_instead(functions, found.uses):
             verdict = better(verdict, judge(found, _patient(functions)), found.uses)
-    return verdict, _names_from_elsewhere(found, source)
+    return verdict, _names_from_elsewhere(chapter, source)
 
 
 def _patient(functions: dict[str, Callable]) -> Ask:
@@ -191,11 +193,10 @@ def _cell_source(function: Callable) -> str:
     return "".join(lines) or _function_source(function)
 
 
-def _names_from_elsewhere(found: Exercise, source: str) -> tuple[str, ...]:
+def _names_from_elsewhere(chapter: str, source: str) -> tuple[str, ...]:
     """Names that the graded cell takes from cells that do not count in grading."""
-    module = chapter_modules()[chapter_of(found)]
-    known = bound_names(SETUP) | set(module.SETUP_NAMES)
-    known |= {name for other in module.EXERCISES for name in other.functions}
+    known = bound_names(SETUP) | setup_names(chapter)
+    known |= {name for other in chapter_exercises(chapter) for name in other.functions}
     try:
         outside = sorted(free_names(source) - known - {"exercise"})
     except SyntaxError:

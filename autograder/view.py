@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import unrolled
-from autograder.exercises import chapter_modules
+from autograder.exercises import chapter_exercises, chapter_modules, chapters_revisited
 from autograder.source import tree_of
 
 HERE = Path(__file__).resolve().parent
@@ -39,15 +39,16 @@ def make_view(chapter: str, folder: Path) -> Path:
     for name in SHARED:
         shutil.copy(HERE / name, package / name)
     (package / "probes" / "__init__.py").touch()
-    shutil.copy(HERE / "probes" / f"ch{chapter}.py", package / "probes")
+    for module in {exercise.probe_module for exercise in chapter_exercises(chapter)}:
+        shutil.copy(module.__file__, package / "probes")
     return folder
 
 
 def graded_from(chapter: str) -> dict[str, set[str]]:
-    """Library module -> names of the functions that this chapter or a later one asks for."""
+    """Library module -> names of the functions that this chapter or a later one asks for; all, where it revisits."""
     graded: dict[str, set[str]] = {}
     for name, module in chapter_modules().items():
-        if name >= chapter:
+        if name >= chapter or chapters_revisited(chapter):
             for exercise in module.EXERCISES:
                 for function in exercise.references:
                     graded.setdefault(function.__module__, set()).add(function.__name__)

@@ -195,8 +195,8 @@ def _zeros_like(value):
     if isinstance(value, tuple):
         items = [_zeros_like(item) for item in value]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-    if isinstance(value, (int, float, list)):
-        return type(value)()  # 0, 0.0, []
+    if isinstance(value, (int, float, list, str)):
+        return type(value)()  # 0, 0.0, [], ""
     return value
 
 
