@@ -39,11 +39,10 @@ def span_loss(start: Tensor, end: Tensor, spans: Tensor, allowed: Tensor) -> Ten
     >>> round(span_loss(start, end, torch.tensor([[1, 2]]), allowed).item(), 4)  # log 3
     1.0986
     """
-    total = 0.0
-    for scores, right in ((start, spans[:, 0]), (end, spans[:, 1])):
-        log_p = torch.log_softmax(scores.masked_fill(~allowed, -torch.inf), dim=-1)  # (B, T)
-        total = total - log_p.gather(1, right[:, None]).mean()
-    return total / 2  # eq-span-loss
+    rows = torch.arange(len(start))  # (B,)
+    log_start = torch.log_softmax(start.masked_fill(~allowed, -torch.inf), dim=1)  # (B, T)
+    log_end = torch.log_softmax(end.masked_fill(~allowed, -torch.inf), dim=1)  # (B, T)
+    return -(log_start[rows, spans[:, 0]] + log_end[rows, spans[:, 1]]).mean() / 2  # eq-span-loss
 
 
 def best_span(start: Tensor, end: Tensor, allowed: Tensor, longest: int) -> Tensor:

@@ -35,7 +35,7 @@ def sentence_embedding(h: Tensor, mask: Tensor) -> Tensor:
     [0.6, 0.8]
     """
     mean = masked_mean(h, mask)  # (B, D)
-    return mean / mean.norm(dim=-1, keepdim=True)  # eq-sentence-embedding
+    return mean / mean.norm(dim=1, keepdim=True)  # eq-sentence-embedding
 
 
 @torch.no_grad()
