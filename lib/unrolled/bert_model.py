@@ -6,6 +6,7 @@ be put into this one.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -17,7 +18,7 @@ from unrolled.dropout import Dropout
 from unrolled.normalisation import layer_norm
 from unrolled.self_attention import MultiHeadAttention, merge_heads, scaled_dot_product_attention, split_heads
 
-SPREAD = 0.02  # of all weights at the start
+SPREAD = 0.02  # of all weights at the start; a narrow model needs more (chapter 12)
 
 
 class BertOutput(NamedTuple):
@@ -88,14 +89,14 @@ class BertLayer(nn.Module):
         return self.norm_2(a + self.drop(self.back(F.gelu(self.wide(a))))), weights
 
 
-def start_small(module: nn.Module) -> None:
-    """Normal numbers of spread 0.02 in all tables and matrices, zeros in all biases; the norms stay as they are."""
+def start_small(module: nn.Module, spread: float = SPREAD) -> None:
+    """Normal numbers of this spread in all tables and matrices, zeros in all biases; the norms stay as they are."""
     if isinstance(module, nn.Linear):
-        nn.init.normal_(module.weight, std=SPREAD)
+        nn.init.normal_(module.weight, std=spread)
         nn.init.zeros_(module.bias)
     elif isinstance(module, BertEmbedding):
         for table in (module.tokens, module.segments, module.positions):
-            nn.init.normal_(table, std=SPREAD)
+            nn.init.normal_(table, std=spread)
 
 
 class Bert(nn.Module):
@@ -109,6 +110,7 @@ class Bert(nn.Module):
         d_ff: width of the hidden layer in the feed-forward networks.
         longest: the most steps.
         dropout: the probability that a feature, or a weight of the attention, is dropped in training.
+        spread: of all weights at the start.
 
     >>> model = Bert(V=50, D=12, n_heads=3, layers=2, d_ff=24, longest=16)
     >>> out = model(torch.tensor([[2, 11, 12, 3]]), look=True)
@@ -117,13 +119,22 @@ class Bert(nn.Module):
     """
 
     def __init__(
-        self, V: int, D: int, n_heads: int, layers: int, d_ff: int, *, longest: int = 512, dropout: float = 0.1
+        self,
+        V: int,
+        D: int,
+        n_heads: int,
+        layers: int,
+        d_ff: int,
+        *,
+        longest: int = 512,
+        dropout: float = 0.1,
+        spread: float = SPREAD,
     ):
         super().__init__()
         self.embedding = BertEmbedding(V, D, longest, dropout)
         self.layers = nn.ModuleList(BertLayer(D, n_heads, d_ff, dropout) for _ in range(layers))
         self.pooler = nn.Linear(D, D)
-        self.apply(start_small)
+        self.apply(partial(start_small, spread=spread))
 
     def forward(
         self, ids: Tensor, segments: Tensor | None = None, mask: Tensor | None = None, *, look: bool = False
@@ -155,7 +166,7 @@ class BertForPretraining(nn.Module):
     """BERT with its two heads: which word was here, and does the second sentence follow the first?
 
     Args:
-        V, D, n_heads, layers, d_ff, options: as in ``Bert``.
+        V, D, n_heads, layers, d_ff, spread, options: as in ``Bert``.
 
     >>> model = BertForPretraining(V=50, D=12, n_heads=3, layers=2, d_ff=24, longest=16)
     >>> words, follows = model(torch.tensor([[2, 11, 4, 3]]))
@@ -163,14 +174,14 @@ class BertForPretraining(nn.Module):
     (torch.Size([1, 4, 50]), torch.Size([1, 2]))
     """
 
-    def __init__(self, V: int, D: int, n_heads: int, layers: int, d_ff: int, **options):
+    def __init__(self, V: int, D: int, n_heads: int, layers: int, d_ff: int, *, spread: float = SPREAD, **options):
         super().__init__()
-        self.bert = Bert(V, D, n_heads, layers, d_ff, **options)
+        self.bert = Bert(V, D, n_heads, layers, d_ff, spread=spread, **options)
         self.transform, self.norm = nn.Linear(D, D), BertNorm(D)
         self.bias = nn.Parameter(torch.zeros(V))
         self.follows = nn.Linear(D, 2)  # column 0: it does not follow, column 1: it does
-        self.transform.apply(start_small)
-        self.follows.apply(start_small)
+        start_small(self.transform, spread)
+        start_small(self.follows, spread)
 
     def word_scores(self, states: Tensor) -> Tensor:
         """States (..., D) -> scores (..., V); the matrix is the table of tokens, turned round."""

@@ -25,6 +25,7 @@ class Model:
     layers: int = 4
     feed_forward: int = 512
     dropout: float = 0.1
+    spread: float = 0.02  # of all weights at the start
 
 
 @dataclass(frozen=True)

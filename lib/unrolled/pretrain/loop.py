@@ -67,7 +67,7 @@ class Pretraining:
         torch.manual_seed(config.training.seed)
         m = config.model
         sizes = len(tokenizer), m.width, m.heads, m.layers, m.feed_forward
-        self.model = BertForPretraining(*sizes, longest=config.data.length, dropout=m.dropout)
+        self.model = BertForPretraining(*sizes, longest=config.data.length, dropout=m.dropout, spread=m.spread)
         self.loss = PretrainingLoss(self.model)
         self.parallel = DistributedDataParallel(self.loss) if team.size > 1 else self.loss
         self.optimizer = self._adam()
