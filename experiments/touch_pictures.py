@@ -15,6 +15,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from touch_weights import FOLDER
 
 from unrolled import plotting
+from unrolled.beam_tree import beam_steps, draw_beam
 from unrolled.recurrent import RNNParams
 
 SIZE = (7.2, 3.7)
@@ -91,7 +92,21 @@ def bugs(data: dict):
     return fig
 
 
-PICTURES = {"unroll": unroll, "radius": radius, "gates": gates, "attention": attention, "bugs": bugs}
+def beam(data: dict):
+    model = data["models"][1]
+    fig, ax = plt.subplots(figsize=SIZE)
+    draw_beam(beam_steps(model["next"], model["end"], k=3, steps=8), ax)
+    return fig
+
+
+PICTURES = {
+    "unroll": unroll,
+    "radius": radius,
+    "gates": gates,
+    "attention": attention,
+    "bugs": bugs,
+    "beam": beam,
+}
 
 
 def main():

@@ -17,6 +17,8 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from unrolled.beam import beam_search, rank_hypotheses
+from unrolled.beam_tree import beam_steps
 from unrolled.classifiers import RNNClassifier, fit
 from unrolled.data import verses
 from unrolled.gated import gru_forward, lstm_forward
@@ -212,14 +214,19 @@ def attention_digits() -> dict:
     return stack | {"longest": len(stack["parameters"]["positions"]), "examples": examples, "tests": tests}
 
 
+def cells(slug: str) -> list[dict]:
+    """The cells of an executed chapter."""
+    return json.loads((CHAPTERS / slug / f"{slug[3:]}.ipynb").read_text("utf8"))["cells"]
+
+
 def verdicts() -> dict[str, tuple[str, str]]:
     """What the judge says of each bug in the executed chapter 8, and the property by which it was first caught."""
     titles = {
         "unscaled": "without √d_k", "by_view": "heads split by view", "masked_late": "mask after softmax",
         "over_queries": "softmax over queries", "too_far": "mask off by one", "upside_down": "mask upside down",
     }  # fmt: skip
-    cells = json.loads((CHAPTERS / "08_self_attention" / "self_attention.ipynb").read_text("utf8"))["cells"]
-    printed = "".join(line for c in cells for o in c.get("outputs", []) for line in o.get("text", []))
+    outputs = (output for cell in cells("08_self_attention") for output in cell.get("outputs", []))
+    printed = "".join(line for output in outputs for line in output.get("text", []))
     found = re.findall(r"^(\w+) +(.+)\n +first caught by: (.+)$", printed, re.MULTILINE)
     return {"correct": ("", "")} | {
         titles[name]: (says.split(" The rest: ")[-1], caught) for name, says, caught in found
@@ -256,6 +263,42 @@ def bugs() -> dict:
     return {"tokens": ["start", *text], "steps": [max(1, steps >> k) for k in range(7, -1, -1)], "programs": programs}
 
 
+def favourite() -> tuple[list[str], Tensor]:
+    """Chapter 10: the tokens of its first model and the table (V, V) of log-probabilities, as its cell makes them."""
+    sources = ("".join(cell["source"]) for cell in cells("10_decoding"))
+    names = {"torch": torch}
+    exec(next(source for source in sources if source.startswith('words = ("when nobody')), names)
+    return names["tokens"], (names["table"].double().log() * 1e6).round() / 1e6
+
+
+def beam() -> dict:
+    """Chapter 10: three models to be searched, with what the searches of the library find in them."""
+    tokens, table = favourite()
+    start, end, longest = tokens.index("<s>"), tokens.index("</s>"), 40
+    rows = [[None if n == float("-inf") else n for n in row] for row in rounded(table, 6)]
+    models = [{"title": "Each word nearly sure (34 tokens)", "end": "</s>", "longest": longest, "widest": 8}]
+    models[0] |= {"tokens": tokens, "start": start, "logp": rows}
+    kept = stored("ch10_tree")
+    for tree in (kept["trees"][0], kept["trees"][2]):
+        sizes = {"longest": kept["longest"], "widest": kept["widest"]}
+        models.append({"title": f"French for “{tree['source'].removesuffix(' .')}”"} | tree | sizes)
+    tests = []
+    for place, model in enumerate(models):
+        for k in range(1, model["widest"] + 1):
+            if place:
+                steps = beam_steps(model["next"], model["end"], k, model["longest"])
+                found = [(list(one.tokens), one.logp) for one in steps[-1] if one.kept]
+            else:
+                found = beam_search(lambda y, h: (table[y], h), torch.zeros(1, 1), start, end, k, longest)
+                found = [([tokens[i] for i in hyp.tokens], hyp.logp) for hyp in found]
+            for alpha in (0.0, 0.3, 1.0):
+                asked = {"model": place, "k": k, "alpha": alpha}
+                order = rank_hypotheses(*map(list, zip(*found, strict=True)), alpha)
+                texts = {"texts": [" ".join(text) for text, _ in found]} if alpha == 0 else {}
+                tests.append({"input": asked, "logp": [round(logp, 6) for _, logp in found], "order": order} | texts)
+    return {"models": models, "tests": tests}
+
+
 MODELS = {
     "unroll": unroll,
     "radius": radius,
@@ -264,6 +307,7 @@ MODELS = {
     "attention": attention,
     "attention_digits": attention_digits,
     "bugs": bugs,
+    "beam": beam,
 }
 
 

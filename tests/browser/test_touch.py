@@ -350,3 +350,59 @@ def test_bugs_end_where_the_chapter_says(visit):
     for name, program in page.evaluate("() => touch.data.bugs.programs").items():
         stored = program["stored"]["future there"][0]
         assert abs(program["there"][-1] - stored) < 0.15, name
+
+
+def test_beam_finds_what_the_library_finds(visit):
+    page = visit("beam", "http")
+    for test in vectors(page, "beam"):
+        found = page.evaluate(RUN, ["beam", test["input"]])
+        kept = [one for one in found["steps"][-1] if one["kept"]]
+        assert largest_error([one["logp"] for one in kept], test["logp"]) < 1e-4
+        assert found["order"] == test["order"]
+        assert "texts" not in test or [" ".join(one["tokens"]) for one in kept] == test["texts"]
+
+
+def test_beam_by_mouse_and_by_keyboard(visit):
+    page = visit("beam")
+    width, power = page.get_by_role("slider", name="Width of the beam"), page.get_by_role("slider", name="α")
+    following, end = page.get_by_role("button", name="Next step"), page.get_by_role("button", name="To the end")
+    assert status(page).startswith("Step 1: 3 kept. The best one dropped is the empty sentence with -2.24")
+    expect(page.locator("rect.touch-node")).to_have_count(1 + 5)
+    following.click()
+    assert "“when nobody” leads" in status(page)
+    expect(page.locator("rect.touch-node")).to_have_count(1 + 10)
+    end.focus()
+    page.keyboard.press("Enter")
+    assert "Over after 31 steps: 3 kept, all ended" in status(page) and "certain” wins" in status(page)
+    expect(following).to_be_disabled()
+    width.focus()
+    page.keyboard.press("ArrowRight")
+    assert "4 kept, all ended" in status(page) and "the empty sentence wins" in status(page)
+    power.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    assert "α = 0.15 the empty sentence wins" in status(page)
+    page.keyboard.press("ArrowRight")
+    assert "31 tokens with the end" in status(page)
+    assert page.locator(".touch-first td").first.inner_text() == "★ wins"
+    page.get_by_role("button", name="Again").click()
+    assert status(page).startswith("Nothing is said yet")
+    page.get_by_role("slider", name="Steps done").fill("20")
+    assert status(page).startswith("Step 20: 4 kept, 1 of them ended")
+    page.locator(".touch-hit").first.click()
+    assert status(page).startswith("Step 1") and not status(page).startswith("Step 20")
+
+
+@pytest.mark.parametrize("model", [1, 2])
+def test_beam_over_stored_trees(visit, model):
+    """Every width that a tree holds, from the first step to the last."""
+    page = visit("beam")
+    page.get_by_role("combobox", name="Model").select_option(str(model))
+    page.get_by_role("button", name="To the end").click()
+    best = []
+    for k in range(1, page.evaluate("model => touch.data.beam.models[model].widest", model) + 1):
+        page.get_by_role("slider", name="Width of the beam").fill(str(k))
+        assert f": {k} kept" in status(page)
+        expect(page.locator(".touch-beginnings tbody tr")).to_have_count(k + 2)
+        best.append(float(re.search(r"log-probability (-[\d.]+)", status(page))[1]))
+    assert best == sorted(best)
