@@ -19,7 +19,7 @@ SPLIT = {"train": range(0, 8), "validation": range(8, 9), "test": range(9, 10)} 
 
 
 GITHUB = "https://raw.githubusercontent.com"
-DOWNLOADS = {  # name: file, address at a fixed commit, sha256
+DOWNLOADS = {  # name (with a slash: one file of several): file, address at a fixed commit, sha256
     "tinyshakespeare": (
         "input.txt",
         f"{GITHUB}/karpathy/char-rnn/6f9487a6fe5b420b7ca9afb0d7c078e37c1d1b4e/data/tinyshakespeare/input.txt",
@@ -45,6 +45,25 @@ DOWNLOADS = {  # name: file, address at a fixed commit, sha256
         f"{GITHUB}/allenai/comet-atomic-2020/33129ff9fbab126a98ce03f10017c405a553aeab/system_eval/test.tsv",
         "a5bb35f92748730571ebe09d8a570f679e8f349f75c36256d26025fa9a130dc0",
     ),
+    "xquad-en": (
+        "xquad.en.json",
+        f"{GITHUB}/deepmind/xquad/60cac411649156efb6aab9dd4c9cde787a2c0345/xquad.en.json",
+        "e4c57d1c9143aaa1c5d265ba5987a65f4e69528d2a98f29d6e75019b10344f29",
+    ),
+} | {
+    f"snli-dev-test/{file}": (
+        file,
+        f"{GITHUB}/OanaMariaCamburu/e-SNLI/7b585a3f077fdea899780eb0473940522ae44a2e/dataset/eSNLI/{file}",
+        sha256,
+    )
+    for file, sha256 in {
+        "s1.dev": "28a398b5478b10b4b851d4bb5b2e5767171519add6586015ed50b9436df11d00",
+        "s2.dev": "a8c59709630b64ba103f7784c0cb7104a6baf23234562487264d9634714f5d2b",
+        "labels.dev": "d164d72435c3289fe53cb01e983f7c06e104bf192c0cae9caf2e99bf2e15f974",
+        "s1.test": "62cb8107dc3c56a4376e5e521842be24e0d61c92c346b94917da2bbf2a47d8be",
+        "s2.test": "1174f3ad30a3c30fc0f9eeffc1b3b6a79e0514026c5a658968a8e2a324b311a1",
+        "labels.test": "e25c363e5cc70d5494d6e6555d8053eced22dca836e0f03067530eaad3d4f5f5",
+    }.items()
 }
 
 
@@ -191,6 +210,7 @@ def downloaded(name: str) -> Path:
     import requests
 
     file, url, sha256 = DOWNLOADS[name]
+    name = name.partition("/")[0]
     mirror = os.environ.get("UNROLLED_MIRROR")
     if mirror:
         path = Path(mirror) / name / file
