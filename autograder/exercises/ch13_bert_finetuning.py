@@ -137,7 +137,7 @@ def classification_head__always_mean(h, mask, params, pool, p, train, u):
 
 @HEAD.misconception(
     "Softmax before the loss: probabilities are returned",
-    fails=HEAD.all_but("?"),
+    fails=HEAD.all_but(),
     hints=(
         "Your rows are positive and sum to 1.",
         "F.cross_entropy takes scores and does the softmax itself. After two of them all classes look nearly alike, "
@@ -216,7 +216,7 @@ def classification_head__p_kept(h, mask, params, pool, p, train, u):
 
 @HEAD.misconception(
     "The bias is missing",
-    fails=HEAD.all_but("?"),
+    fails=HEAD.all_but(),
     hints=(
         "Each of your columns is off by one number, the same in all rows.",
         "b was not added.",
@@ -635,7 +635,7 @@ _AFTER = "Read the list of what must hold afterwards."
 
 @TRAINABLE.misconception(
     "The head is frozen too",
-    fails=TRAINABLE.all_but("?"),
+    fails=TRAINABLE.all_but(),
     hints=(
         "The parameters outside of model.bert ask for no gradient and stand in no group.",
         "Everything was frozen before the layers were thawed. The head is new: nothing works before it is trained.",
@@ -656,7 +656,7 @@ def set_trainable__head_frozen(model, policy, lr, lr_head):
 
 @TRAINABLE.misconception(
     "Frozen parameters stand in the groups, with their old gradients: they still move",
-    fails=TRAINABLE.all_but("?"),
+    fails=TRAINABLE.all_but(),
     hints=(
         "Your flags are right. But after a step of the optimiser frozen weights are other ones than before.",
         "The groups hold all parameters, and those that are frozen keep the gradient of an earlier step. The optimiser "
@@ -693,32 +693,6 @@ def set_trainable__gradients_kept(model, policy, lr, lr_head):
     if policy not in ("frozen", "full"):
         frozen = [bert.embedding, *bert.layers[:-policy]]
     model.requires_grad_(True).train()
-    for part in frozen:
-        part.requires_grad_(False).eval()
-    inside = {id(p) for p in bert.parameters()}
-    groups = [{"params": [], "lr": lr}, {"params": [], "lr": lr_head}]
-    for p in model.parameters():
-        if p.requires_grad:
-            groups[id(p) not in inside]["params"].append(p)
-    return groups
-
-
-@TRAINABLE.misconception(
-    "All gradients are removed, those of trained parameters too",
-    fails=("set_trainable_gradients",),
-    hints=(
-        "Your flags and your groups are right. The gradients of trained parameters are gone.",
-        "The gradients of the whole model were set to None. Only those of the frozen part are stale.",
-        _AFTER,
-    ),
-)
-def set_trainable__all_gradients_removed(model, policy, lr, lr_head):
-    bert = model.bert
-    frozen = [bert] if policy == "frozen" else []
-    if policy not in ("frozen", "full"):
-        frozen = [bert.embedding, *bert.layers[:-policy]]
-    model.requires_grad_(True).train()
-    model.zero_grad()
     for part in frozen:
         part.requires_grad_(False).eval()
     inside = {id(p) for p in bert.parameters()}
@@ -858,7 +832,7 @@ def set_trainable__never_thawed(model, policy, lr, lr_head):
 
 @TRAINABLE.misconception(
     "The lowest layers are trained, and the top ones frozen",
-    fails=TRAINABLE.all_but("?"),
+    fails=TRAINABLE.all_but(),
     hints=(
         "With a number k, your first k layers are trained.",
         "The last ones are meant: they are nearest to the task. The first ones hold what all tasks share.",
@@ -883,7 +857,7 @@ def set_trainable__lowest_layers(model, policy, lr, lr_head):
 
 @TRAINABLE.misconception(
     "The first k layers are frozen, in place of all but the last k",
-    fails=TRAINABLE.all_but("?"),
+    fails=TRAINABLE.all_but(),
     hints=(
         "With a number k, your first k layers are frozen and all others trained.",
         "k says how many are trained, not how many are frozen.",
@@ -908,7 +882,7 @@ def set_trainable__k_frozen(model, policy, lr, lr_head):
 
 @TRAINABLE.misconception(
     "With a number of layers the embedding is trained too",
-    fails=TRAINABLE.all_but("?"),
+    fails=TRAINABLE.all_but(),
     hints=(
         '"frozen" and "full" are right. With a number k, your embedding is trained.',
         "The embedding lies below the frozen layers. It is part of what is frozen.",
@@ -933,7 +907,7 @@ def set_trainable__embedding_trained(model, policy, lr, lr_head):
 
 @TRAINABLE.misconception(
     "With a number of layers the pooler is frozen",
-    fails=TRAINABLE.all_but("?"),
+    fails=TRAINABLE.all_but(),
     hints=(
         '"frozen" and "full" are right. With a number k, your pooler is frozen.',
         "The pooler lies above all layers. It is trained with the last ones.",
@@ -958,7 +932,7 @@ def set_trainable__pooler_frozen(model, policy, lr, lr_head):
 
 @TRAINABLE.misconception(
     "One step size for all",
-    fails=TRAINABLE.all_but("?"),
+    fails=TRAINABLE.all_but(),
     hints=(
         "Your flags are right. The head has the step size of the encoder.",
         "The head begins with random numbers and may take large steps; those of the encoder are small, so that it does "
@@ -979,7 +953,7 @@ def set_trainable__one_step_size(model, policy, lr, lr_head):
 
 @TRAINABLE.misconception(
     "The two step sizes are exchanged",
-    fails=TRAINABLE.all_but("?"),
+    fails=TRAINABLE.all_but(),
     hints=(
         "Your flags are right. The encoder has the step size of the head, and the head that of the encoder.",
         "lr belongs to model.bert, lr_head to everything else.",
@@ -1019,7 +993,7 @@ _UNUSED = "Read what the task says about unused."
 
 @CHECKPOINT.misconception(
     "Queries and keys are exchanged",
-    fails=CHECKPOINT.all_but("?"),
+    fails=CHECKPOINT.all_but(),
     hints=(
         "All names are there. The tensors of attention.q and attention.k are in each other's place.",
         "query belongs to q, key to k. (The weights of the attention would be transposed.)",
@@ -1060,7 +1034,7 @@ def map_checkpoint__queries_and_keys(state):
 
 @CHECKPOINT.misconception(
     "Keys and values are exchanged",
-    fails=CHECKPOINT.all_but("?"),
+    fails=CHECKPOINT.all_but(),
     hints=(
         "All names are there. The tensors of attention.k and attention.v are in each other's place.",
         "key belongs to k, value to v. In other files the three come as one matrix, in an order of its own; here "
@@ -1102,7 +1076,7 @@ def map_checkpoint__keys_and_values(state):
 
 @CHECKPOINT.misconception(
     "All matrices are transposed",
-    fails=CHECKPOINT.all_but("?"),
+    fails=CHECKPOINT.all_but(),
     hints=(
         "Tables, norms and biases are right. Every matrix of a layer is transposed.",
         "Files of TensorFlow hold (in, out). These are of PyTorch: (out, in), as ours. Where a matrix is square "
@@ -1144,7 +1118,7 @@ def map_checkpoint__transposed(state):
 
 @CHECKPOINT.misconception(
     "Scale and shift of the norms are exchanged",
-    fails=CHECKPOINT.all_but("?"),
+    fails=CHECKPOINT.all_but(),
     hints=(
         "All names are there. Every g of a norm holds the bias and every b the weight.",
         "The weight (or gamma) multiplies: it is g. The bias (or beta) is added: it is b.",
@@ -1185,7 +1159,7 @@ def map_checkpoint__norms_exchanged(state):
 
 @CHECKPOINT.misconception(
     "The positions are off by one: the first row of their table is left out",
-    fails=CHECKPOINT.all_but("?"),
+    fails=CHECKPOINT.all_but(),
     hints=(
         "Your table of positions has one row too few, and each step gets the vector of the next.",
         "Some later models keep the first rows for pads and begin behind them. Here step 0 has row 0: the table "
@@ -1227,7 +1201,7 @@ def map_checkpoint__positions_from_one(state):
 
 @CHECKPOINT.misconception(
     "Tensors without a place are dropped silently",
-    fails=CHECKPOINT.all_but("?"),
+    fails=CHECKPOINT.all_but(),
     hints=(
         "The mapped tensors are right. Your list of unused names is empty.",
         "What was not recognised was passed over. A misspelt name would be, too, and the layer would keep its random "
@@ -1298,6 +1272,92 @@ def map_checkpoint__names_shortened(state):
         own = name.removeprefix("bert.")
         if not own.startswith(("embeddings.", "encoder.", "pooler.")) or own.endswith("position_ids"):
             unused.append(own)
+            continue
+        for published, new in pairs:
+            own = own.replace(published, new)
+        if "norm" in own:
+            head, kind = own.rsplit(".", 1)
+            own = f"{head}.g" if kind in ("weight", "gamma") else f"{head}.b"
+        ours[own] = tensor
+    return ours, sorted(unused)
+
+
+@CHECKPOINT.misconception(
+    "position_ids is passed over in silence",
+    fails=CHECKPOINT.all_but(),
+    hints=(
+        "The mapped tensors are right. Your list of unused names lacks position_ids.",
+        "It holds no weights, so nothing is lost. But who reads your list cannot know that: everything that was not "
+        "used stands there.",
+        _UNUSED,
+    ),
+)
+def map_checkpoint__counter_passed_over(state):
+    pairs = [
+        ("embeddings.word_embeddings.weight", "embedding.tokens"),
+        ("embeddings.token_type_embeddings.weight", "embedding.segments"),
+        ("embeddings.position_embeddings.weight", "embedding.positions"),
+        ("embeddings.LayerNorm", "embedding.norm"),
+        ("encoder.layer", "layers"),
+        ("attention.self.query", "attention.q"),
+        ("attention.self.key", "attention.k"),
+        ("attention.self.value", "attention.v"),
+        ("attention.output.dense", "attention.o"),
+        ("attention.output.LayerNorm", "norm_1"),
+        ("intermediate.dense", "wide"),
+        ("output.dense", "back"),
+        ("output.LayerNorm", "norm_2"),
+        ("pooler.dense", "pooler"),
+    ]
+    ours, unused = {}, []
+    for name, tensor in state.items():
+        own = name.removeprefix("bert.")
+        if own.endswith("position_ids"):
+            continue
+        if not own.startswith(("embeddings.", "encoder.", "pooler.")):
+            unused.append(name)
+            continue
+        for published, new in pairs:
+            own = own.replace(published, new)
+        if "norm" in own:
+            head, kind = own.rsplit(".", 1)
+            own = f"{head}.g" if kind in ("weight", "gamma") else f"{head}.b"
+        ours[own] = tensor
+    return ours, sorted(unused)
+
+
+@CHECKPOINT.misconception(
+    "lstrip takes letters away, not a word",
+    fails=CHECKPOINT.all_but(),
+    hints=(
+        "Of your names only those of the pooler are recognised.",
+        'lstrip("bert.") removes every b, e, r, t and dot at the beginning: "embeddings" becomes "mbeddings". '
+        "removeprefix takes a whole word.",
+        _VARY,
+    ),
+)
+def map_checkpoint__letters_stripped(state):
+    pairs = [
+        ("embeddings.word_embeddings.weight", "embedding.tokens"),
+        ("embeddings.token_type_embeddings.weight", "embedding.segments"),
+        ("embeddings.position_embeddings.weight", "embedding.positions"),
+        ("embeddings.LayerNorm", "embedding.norm"),
+        ("encoder.layer", "layers"),
+        ("attention.self.query", "attention.q"),
+        ("attention.self.key", "attention.k"),
+        ("attention.self.value", "attention.v"),
+        ("attention.output.dense", "attention.o"),
+        ("attention.output.LayerNorm", "norm_1"),
+        ("intermediate.dense", "wide"),
+        ("output.dense", "back"),
+        ("output.LayerNorm", "norm_2"),
+        ("pooler.dense", "pooler"),
+    ]
+    ours, unused = {}, []
+    for name, tensor in state.items():
+        own = name.lstrip("bert.")
+        if not own.startswith(("embeddings.", "encoder.", "pooler.")) or own.endswith("position_ids"):
+            unused.append(name)
             continue
         for published, new in pairs:
             own = own.replace(published, new)
@@ -1441,7 +1501,7 @@ def map_checkpoint__old_norms_alike(state):
 
 @CHECKPOINT.misconception(
     "The two norms of a layer are exchanged",
-    fails=CHECKPOINT.all_but("?"),
+    fails=CHECKPOINT.all_but(),
     hints=(
         "All names are there. norm_1 and norm_2 are in each other's place.",
         "norm_1 stands behind the attention: attention.output.LayerNorm. norm_2 stands behind the network: "
@@ -1483,7 +1543,7 @@ def map_checkpoint__two_norms(state):
 
 @CHECKPOINT.misconception(
     "The output of the attention is taken for that of the network",
-    fails=CHECKPOINT.all_but("?"),
+    fails=CHECKPOINT.all_but(),
     hints=(
         "Your names of layers end in attention.back and attention.norm_2.",
         "output.dense and output.LayerNorm also stand at the end of attention.output.dense and "
@@ -1524,7 +1584,7 @@ def map_checkpoint__attention_output(state):
 
 @CHECKPOINT.misconception(
     "The two matrices of the network are exchanged",
-    fails=CHECKPOINT.all_but("?"),
+    fails=CHECKPOINT.all_but(),
     hints=(
         "All names are there. wide and back are in each other's place.",
         "intermediate.dense makes wide, output.dense makes narrow again. Look at the shapes: (F, D) and (D, F).",
@@ -1563,47 +1623,6 @@ def map_checkpoint__wide_and_back(state):
     return ours, sorted(unused)
 
 
-@CHECKPOINT.misconception(
-    "Segments and positions are exchanged",
-    fails=CHECKPOINT.all_but("?"),
-    hints=(
-        "All names are there. The tables of segments and positions are in each other's place.",
-        "token_type tells the first sentence from the second: two rows. The other table has one for each step.",
-        _TABLE,
-    ),
-)
-def map_checkpoint__segments_and_positions(state):
-    pairs = [
-        ("embeddings.word_embeddings.weight", "embedding.tokens"),
-        ("embeddings.token_type_embeddings.weight", "embedding.positions"),
-        ("embeddings.position_embeddings.weight", "embedding.segments"),
-        ("embeddings.LayerNorm", "embedding.norm"),
-        ("encoder.layer", "layers"),
-        ("attention.self.query", "attention.q"),
-        ("attention.self.key", "attention.k"),
-        ("attention.self.value", "attention.v"),
-        ("attention.output.dense", "attention.o"),
-        ("attention.output.LayerNorm", "norm_1"),
-        ("intermediate.dense", "wide"),
-        ("output.dense", "back"),
-        ("output.LayerNorm", "norm_2"),
-        ("pooler.dense", "pooler"),
-    ]
-    ours, unused = {}, []
-    for name, tensor in state.items():
-        own = name.removeprefix("bert.")
-        if not own.startswith(("embeddings.", "encoder.", "pooler.")) or own.endswith("position_ids"):
-            unused.append(name)
-            continue
-        for published, new in pairs:
-            own = own.replace(published, new)
-        if "norm" in own:
-            head, kind = own.rsplit(".", 1)
-            own = f"{head}.g" if kind in ("weight", "gamma") else f"{head}.b"
-        ours[own] = tensor
-    return ours, sorted(unused)
-
-
 # ---- 13.5 align_labels ----
 
 ALIGN = Exercise(
@@ -1621,7 +1640,7 @@ _WORDS = "Read what the task says about word_ids."
 
 @ALIGN.misconception(
     'Special tokens get the label 0, "outside"',
-    fails=ALIGN.all_but("?"),
+    fails=ALIGN.all_but(),
     hints=(
         "The pieces of words are right. [CLS], [SEP] and pads have the label 0.",
         'They are no words. Asked at every row, they would teach the model to say "outside", and flatter it.',
@@ -1691,7 +1710,7 @@ def align_labels__every_piece(word_ids, labels):
 
 @ALIGN.misconception(
     "[CLS] is counted as a word: each word gets the label of the one before",
-    fails=ALIGN.all_but("?"),
+    fails=ALIGN.all_but(),
     hints=(
         "The label stands at the right pieces, but it is that of the word before.",
         "1 was taken from the number of the word, for [CLS]. word_ids counts words only: the first has number 0.",
@@ -1708,7 +1727,7 @@ def align_labels__word_before(word_ids, labels):
 
 @ALIGN.misconception(
     "[CLS] is forgotten: all labels stand one step early",
-    fails=ALIGN.all_but("?"),
+    fails=ALIGN.all_but(),
     hints=(
         "Your labels are in the right order, but one step early: the first one stands at [CLS].",
         "The label of token t must stand at place t, and at [CLS] stands -100.",
@@ -1742,10 +1761,7 @@ def align_labels__dealt_out(word_ids, labels):
 
 @ALIGN.misconception(
     "A word with the label of its neighbour counts as a piece of it",
-    fails=(
-        "align_labels_gap",
-        "align_labels_alike",
-    ),
+    fails=("align_labels_alike",),
     hints=(
         "Where two neighbouring words have the same label, the second one has -100.",
         "Labels were compared, to find where a word begins. Compare the numbers of the words.",
@@ -1763,7 +1779,7 @@ def align_labels__labels_compared(word_ids, labels):
 
 @ALIGN.misconception(
     "The first word is taken for a special token",
-    fails=ALIGN.all_but("?"),
+    fails=ALIGN.all_but(),
     hints=(
         "All words but the first are right. That one has -100.",
         "`if word` is False for None, and for 0 as well. Ask whether word is None.",
@@ -1780,7 +1796,7 @@ def align_labels__zero_is_none(word_ids, labels):
 
 @ALIGN.misconception(
     "Special tokens are left out: the result is too short",
-    fails=ALIGN.all_but("?"),
+    fails=ALIGN.all_but(),
     hints=(
         "Your list is shorter than the row.",
         "There is a score for every token of the row, [CLS], [SEP] and pads too: each needs an entry.",
@@ -1798,7 +1814,7 @@ def align_labels__special_left_out(word_ids, labels):
 
 @ALIGN.misconception(
     "What is not asked gets -1",
-    fails=ALIGN.all_but("?"),
+    fails=ALIGN.all_but(),
     hints=(
         "All words are right. Where nothing is asked you have -1.",
         "F.cross_entropy leaves out -100 unless it is told otherwise; -1 is an error for it.",
@@ -1842,7 +1858,7 @@ def sentence_embedding__pads_included(h, mask):
 
 @EMBEDDING.misconception(
     "The states are made one long before they are pooled, and the mean is left as it is",
-    fails=EMBEDDING.all_but("?"),
+    fails=EMBEDDING.all_but(),
     hints=(
         "Your vectors are shorter than 1.",
         "The mean of unit vectors is no unit vector, and long states have lost their weight. First the mean, then "
@@ -1856,7 +1872,7 @@ def sentence_embedding__normalised_before(h, mask):
 
 @EMBEDDING.misconception(
     "The states are made one long before they are pooled, and the mean once more",
-    fails=EMBEDDING.all_but("?"),
+    fails=EMBEDDING.all_but(),
     hints=(
         "Your vectors have length 1, but point elsewhere.",
         "Each state was divided by its own length first, so that long ones weigh no more than short ones. Only the "
@@ -1870,7 +1886,7 @@ def sentence_embedding__normalised_twice(h, mask):
 
 @EMBEDDING.misconception(
     "[CLS] stands for the sentence",
-    fails=EMBEDDING.all_but("?"),
+    fails=EMBEDDING.all_but(),
     hints=(
         "Only the first step plays a part in your vectors.",
         "That is BERT's habit. This model was trained with the mean: its [CLS] was never asked.",
@@ -1883,7 +1899,7 @@ def sentence_embedding__cls(h, mask):
 
 @EMBEDDING.misconception(
     "The mean is not made one long",
-    fails=EMBEDDING.all_but("?"),
+    fails=EMBEDDING.all_but(),
     hints=(
         "Your vectors point in the right direction, but have different lengths.",
         "The division by the length is missing: the product of two of them would be no cosine.",
@@ -1896,7 +1912,7 @@ def sentence_embedding__not_normalised(h, mask):
 
 @EMBEDDING.misconception(
     "The largest value of each feature is taken, not the mean",
-    fails=EMBEDDING.all_but("?"),
+    fails=EMBEDDING.all_but(),
     hints=(
         "Only a few steps play a part in your vectors: those with the largest value of a feature.",
         "max was used for mean.",
@@ -1909,7 +1925,7 @@ def sentence_embedding__maximum(h, mask):
 
 @EMBEDDING.misconception(
     "The mean leaves [CLS] and [SEP] out",
-    fails=EMBEDDING.all_but("?"),
+    fails=EMBEDDING.all_but(),
     hints=(
         "The first and the last real step of each row play no part in your vectors.",
         "It sounds sensible, but the model was trained with the mean over them too.",
@@ -1924,7 +1940,7 @@ def sentence_embedding__words_only(h, mask):
 
 @EMBEDDING.misconception(
     "The length is taken over the batch",
-    fails=EMBEDDING.all_but("?"),
+    fails=EMBEDDING.all_but(),
     hints=(
         "Your vector of a sentence changes with the other sentences of the batch.",
         "Each feature was divided by its length over all rows. Divide each row by its own length.",
@@ -1937,7 +1953,7 @@ def sentence_embedding__over_the_batch(h, mask):
 
 @EMBEDDING.misconception(
     "Divided by the sum of the absolute values",
-    fails=EMBEDDING.all_but("?"),
+    fails=EMBEDDING.all_but(),
     hints=(
         "Your vectors point in the right direction, but are shorter than 1.",
         "The length of a vector is the root of the sum of squares.",
@@ -1950,7 +1966,7 @@ def sentence_embedding__absolute_values(h, mask):
 
 @EMBEDDING.misconception(
     "The square root is missing",
-    fails=EMBEDDING.all_but("?"),
+    fails=EMBEDDING.all_but(),
     hints=(
         "Your vectors point in the right direction; the longer the mean, the shorter they are.",
         "The mean was divided by the square of its length.",

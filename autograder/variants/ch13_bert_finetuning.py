@@ -228,6 +228,25 @@ def set_trainable__frozen_set(model, policy, lr, lr_head):
     return ({"params": inner, "lr": lr}, {"params": outer, "lr": lr_head})
 
 
+@TRAINABLE.variant
+def set_trainable__all_gradients_removed(model, policy, lr, lr_head):
+    """All gradients go, stale or not; then the parts from the bottom to the top."""
+    model.zero_grad(set_to_none=True)
+    model.train().requires_grad_()
+    depth = len(model.bert.layers)
+    learned = depth if policy in ("frozen", "full") else policy
+    for part in [model.bert.embedding, *model.bert.layers][: 1 + depth - learned]:
+        part.eval().requires_grad_(policy == "full")
+        part.train(policy == "full")
+    if policy == "frozen":
+        model.bert.eval().requires_grad_(False)
+    groups = {True: [], False: []}
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            groups[name.startswith("bert.")] += [p]
+    return [{"params": groups[inside], "lr": lr if inside else lr_head} for inside in (True, False)]
+
+
 # ---- 13.4 map_checkpoint ----
 
 

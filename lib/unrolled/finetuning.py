@@ -26,8 +26,9 @@ def set_trainable(model: nn.Module, policy: str | int, lr: float, lr_head: float
 
     Afterwards the model is such that
         - ``requires_grad`` is True for what is trained, and False for what is frozen;
-        - a frozen parameter has no gradient: its ``grad`` is None (a stale one would be clipped
-          with the others, and moved by an optimiser that still holds it). Other gradients stay;
+        - a frozen parameter has no gradient: its ``grad`` is None. (A stale one would be clipped
+          with the others, and moved by an optimiser that still holds it. Gradients of trained
+          parameters may stay or go.)
         - modules of a frozen part are in eval mode, so that nothing is dropped there; those of
           a trained part, and of the head, in training mode. (What mode the mere containers
           ``model``, ``bert`` and ``layers`` are in is left open.)

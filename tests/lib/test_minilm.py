@@ -12,6 +12,7 @@ from unrolled import minilm
 from unrolled.checkpoint import map_checkpoint
 from unrolled.data import DataMissing, package_folder
 from unrolled.minilm import load_encoder, load_minilm, stand_in
+from unrolled.piece_labels import pieces_of_words
 from unrolled.sentence_embedding import embed_texts, search, similarity
 
 TEXTS = (
@@ -85,6 +86,15 @@ def test_same_ids_as_the_tokenizer_of_transformers(folder, encoder):
     special = encoder.tokenizer.special
     for text in TEXTS:
         assert [special.cls, *encoder.tokenizer.encode(text), special.sep] == slow(text)["input_ids"]
+
+
+def test_pieces_belong_to_the_words_that_the_published_tokenizer_names(folder, encoder):
+    published = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    published.no_padding()
+    words = ["Charles", "Babbage's", "unaffordable", "Rechenmaschine", "cost", "£17,000", "東京", "!"]
+    theirs = published.encode(words, is_pretokenized=True)
+    ids, owners = pieces_of_words(words, encoder.tokenizer)
+    assert theirs.ids[1:-1] == ids and theirs.word_ids == [None, *owners, None]
 
 
 def test_sentence_vectors_are_those_of_their_model(folder, encoder, theirs):
