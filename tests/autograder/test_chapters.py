@@ -161,3 +161,10 @@ def test_no_cell_ends_in_a_semicolon(chapter):
     """nbval runs cells without history, and IPython then shows the value all the same."""
     ends = [cell.source for cell in source_of(chapter).cells if cell.cell_type == "code" and cell.source.endswith(";")]
     assert ends == []
+
+
+@each_chapter
+def test_no_mathematics_in_a_quiz_option(chapter):
+    """The book's renderer leaves $…$ inside an HTML line as it is; <i> and <sub> do the same work."""
+    quiz = [line for line in chapter.source.read_text("utf8").splitlines() if line.startswith("<details>")]
+    assert [line for line in quiz if line.count("$") > 1] == []
