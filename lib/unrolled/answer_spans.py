@@ -17,8 +17,9 @@ from unrolled.wordpiece import WordPiece
 def span_loss(start: Tensor, end: Tensor, spans: Tensor, allowed: Tensor) -> Tensor:
     r"""How surprised the model is by where the answers start and where they end.
 
-    $$ L = -\frac{1}{2B} \sum_b \big( \log p^\text{start}_b[i_b] + \log p^\text{end}_b[j_b] \big),
-       \quad p_b[t] = \frac{\exp(o_{bt})}{\sum_{t' \in A_b} \exp(o_{bt'})} $$ (eq-span-loss)
+    $$ L = -\frac{1}{2B} \sum_b \big( \log p^\text{start}_b[i_b]
+       + \log p^\text{end}_b[j_b] \big), \qquad
+       p_b[t] = \frac{\exp(o_{bt})}{\sum_{t' \in A_b} \exp(o_{bt'})} $$ (eq-span-loss)
 
     The softmax runs over the steps $A_b$ in which an answer may stand, and no others.
 
@@ -26,7 +27,7 @@ def span_loss(start: Tensor, end: Tensor, spans: Tensor, allowed: Tensor) -> Ten
         start: (B, T) scores o for "the answer starts here", of any size.
         end: (B, T) scores for "the answer ends here".
         spans: (B, 2) int64: the first step i and the last step j of the right answer.
-        allowed: (B, T) bool, True in A: the text. False at the question, special tokens and pads.
+        allowed: (B, T) bool, True in A: the text. False at the question, special tokens, pads.
 
     Returns:
         A scalar. Gradients reach start and end and are zero where no answer may stand; nothing
@@ -39,22 +40,22 @@ def span_loss(start: Tensor, end: Tensor, spans: Tensor, allowed: Tensor) -> Ten
     >>> round(span_loss(start, end, torch.tensor([[1, 2]]), allowed).item(), 4)  # log 3
     1.0986
     """
-    rows = torch.arange(len(start))  # (B,)
+    b = torch.arange(len(start))  # (B,)
     log_start = torch.log_softmax(start.masked_fill(~allowed, -torch.inf), dim=1)  # (B, T)
     log_end = torch.log_softmax(end.masked_fill(~allowed, -torch.inf), dim=1)  # (B, T)
-    return -(log_start[rows, spans[:, 0]] + log_end[rows, spans[:, 1]]).mean() / 2  # eq-span-loss
+    return -(log_start[b, spans[:, 0]] + log_end[b, spans[:, 1]]).mean() / 2  # eq-span-loss
 
 
 def best_span(start: Tensor, end: Tensor, allowed: Tensor, longest: int) -> Tensor:
     r"""The answer with the highest score among all that could be one.
 
-    $$ (i, j) = \arg\max_{i,\, j \,\in\, A,\; i \le j < i + \ell} \; o^\text{start}_i + o^\text{end}_j
-       $$ (eq-best-span)
+    $$ (i, j) = \arg\max_{i, j \in A,\; i \le j < i + \ell}
+       \; o^\text{start}_i + o^\text{end}_j $$ (eq-best-span)
 
     Args:
         start: (B, T) scores for "the answer starts here".
         end: (B, T) scores for "the answer ends here".
-        allowed: (B, T) bool, True in A: one stretch of steps in each row, where the text stands.
+        allowed: (B, T) bool, True in A: one stretch of steps in each row, the text.
         longest: the most steps ℓ that an answer may have, at least 1.
 
     Returns:
@@ -64,13 +65,13 @@ def best_span(start: Tensor, end: Tensor, allowed: Tensor, longest: int) -> Tens
 
     >>> start, end = torch.tensor([[0.0, 1.0, 0.0, 5.0]]), torch.tensor([[0.0, 4.0, 0.0, 1.0]])
     >>> everywhere = torch.ones(1, 4, dtype=torch.bool)
-    >>> best_span(start, end, everywhere, longest=3).tolist()  # 5 + 1 beats 1 + 4; 5 + 4 ends first
+    >>> best_span(start, end, everywhere, longest=3).tolist()  # 5 + 1; 5 + 4 ends too early
     [[3, 3]]
     >>> best_span(start, end, torch.tensor([[True, True, True, False]]), longest=3).tolist()
     [[1, 1]]
     """
     T = start.shape[1]
-    fits = torch.ones(T, T, dtype=torch.bool).triu().tril(longest - 1)  # (T, T): j >= i, and not too far
+    fits = torch.ones(T, T, dtype=torch.bool).triu().tril(longest - 1)  # (T, T) i <= j < i + ℓ
     fits = fits & allowed[:, :, None] & allowed[:, None, :]  # (B, T, T)
     scores = start[:, :, None] + end[:, None, :]  # (B, T, T)
     best = scores.masked_fill(~fits, -torch.inf).flatten(1).argmax(dim=1)  # (B,) eq-best-span

@@ -6,26 +6,25 @@ from torch import Tensor
 
 
 def map_checkpoint(state: dict[str, Tensor]) -> tuple[dict[str, Tensor], list[str]]:
-    """Give the tensors of a published BERT the names of our ``Bert``, and say which were not used.
+    """Give the tensors of a published BERT the names of ours, and say which were not used.
 
-    | published | ours |
-    |---|---|
-    | embeddings.word_embeddings.weight | embedding.tokens |
-    | embeddings.token_type_embeddings.weight | embedding.segments |
-    | embeddings.position_embeddings.weight | embedding.positions |
-    | embeddings.LayerNorm.weight, .bias | embedding.norm.g, .b |
-    | encoder.layer.0.attention.self.query.weight, .bias | layers.0.attention.q.weight, .bias |
-    | the same with key, with value | layers.0.attention.k, layers.0.attention.v |
-    | encoder.layer.0.attention.output.dense.weight, .bias | layers.0.attention.o.weight, .bias |
-    | encoder.layer.0.attention.output.LayerNorm.weight, .bias | layers.0.norm_1.g, .b |
-    | encoder.layer.0.intermediate.dense.weight, .bias | layers.0.wide.weight, .bias |
-    | encoder.layer.0.output.dense.weight, .bias | layers.0.back.weight, .bias |
-    | encoder.layer.0.output.LayerNorm.weight, .bias | layers.0.norm_2.g, .b |
-    | pooler.dense.weight, .bias | pooler.weight, .bias |
+    published                                                 ours
+    embeddings.word_embeddings.weight                         embedding.tokens
+    embeddings.token_type_embeddings.weight                   embedding.segments
+    embeddings.position_embeddings.weight                     embedding.positions
+    embeddings.LayerNorm.weight, .bias                        embedding.norm.g, .b
+    encoder.layer.0.attention.self.query.weight, .bias        layers.0.attention.q.weight, .bias
+        the same with key, with value                             with k, with v
+    encoder.layer.0.attention.output.dense.weight, .bias      layers.0.attention.o.weight, .bias
+    encoder.layer.0.attention.output.LayerNorm.weight, .bias  layers.0.norm_1.g, .b
+    encoder.layer.0.intermediate.dense.weight, .bias          layers.0.wide.weight, .bias
+    encoder.layer.0.output.dense.weight, .bias                layers.0.back.weight, .bias
+    encoder.layer.0.output.LayerNorm.weight, .bias            layers.0.norm_2.g, .b
+    pooler.dense.weight, .bias                                pooler.weight, .bias
 
     and so on for every layer. Two things vary from file to file: all names may begin with
     "bert.", and the norms of old files are called LayerNorm.gamma and LayerNorm.beta, not
-    LayerNorm.weight and LayerNorm.bias. Both models multiply alike, (out, in): no tensor changes.
+    LayerNorm.weight and LayerNorm.bias. Matrices are (out, in) in both: no tensor is changed.
 
     Args:
         state: name to tensor, in any order, with any number of layers. There may be others, for
@@ -40,8 +39,8 @@ def map_checkpoint(state: dict[str, Tensor]) -> tuple[dict[str, Tensor], list[st
     Built in chapter 13.
 
     >>> import torch
-    >>> old = {"bert.encoder.layer.3.output.LayerNorm.gamma": torch.ones(2), "cls.predictions.bias": torch.zeros(9)}
-    >>> map_checkpoint(old)
+    >>> old = {"bert.encoder.layer.3.output.LayerNorm.gamma": torch.ones(2)}
+    >>> map_checkpoint(old | {"cls.predictions.bias": torch.zeros(9)})
     ({'layers.3.norm_2.g': tensor([1., 1.])}, ['cls.predictions.bias'])
     """
     single = {
@@ -72,7 +71,8 @@ def map_checkpoint(state: dict[str, Tensor]) -> tuple[dict[str, Tensor], list[st
         if f"{part}.{kind}" in single:
             ours[single[f"{part}.{kind}"]] = tensor
         elif part in parts:
-            ours[f"{where}{parts[part]}.{norm_kinds[kind] if 'LayerNorm' in part else kind}"] = tensor
+            kind = norm_kinds[kind] if "LayerNorm" in part else kind
+            ours[f"{where}{parts[part]}.{kind}"] = tensor
         else:
             unused.append(name)
     return ours, sorted(unused)

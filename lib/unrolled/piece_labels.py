@@ -11,10 +11,10 @@ def align_labels(word_ids: list[int | None], labels: list[int]) -> list[int]:
     """A label for every token of a row: that of its word at the word's first piece, else -100.
 
     Args:
-        word_ids: for each token of a row, the number of the word that it is a piece of; None for
-            [CLS], [SEP] and pads, which belong to no word. The pieces of a word stand side by
-            side and the words in order, but one may have no piece, and those at the end may have
-            been cut off.
+        word_ids: for each token of a row, the number of the word that it is a piece of; None
+            for [CLS], [SEP] and pads, which belong to no word. The pieces of a word stand side
+            by side and the words in order, but one may have no piece, and those at the end may
+            have been cut off.
         labels: the label of each word, any numbers; label 0 may stand for "outside".
 
     Returns:
@@ -23,7 +23,7 @@ def align_labels(word_ids: list[int | None], labels: list[int]) -> list[int]:
 
     Built in chapter 13.
 
-    >>> align_labels([None, 0, 1, 1, 1, 2, None, None], [7, 8, 0])  # 8 stands at the first of three pieces
+    >>> align_labels([None, 0, 1, 1, 1, 2, None, None], [7, 8, 0])  # word 1 has three pieces
     [-100, 7, 8, -100, -100, 0, -100, -100]
     """
     aligned, before = [], None

@@ -28,7 +28,7 @@ def classification_head(
     train: bool,
     u: Tensor,
 ) -> Tensor:
-    r"""A score for each class, from the states of a text: one vector for it, dropout, one layer.
+    r"""A score for each class: one vector for the whole text, dropout, one layer.
 
     $$ o = W\, \mathrm{dropout}(s) + b, \qquad s = \begin{cases} h_0 & \text{pool "cls"} \\
        \dfrac{\sum_t m_t h_t}{\sum_t m_t} & \text{pool "mean"} \end{cases}
@@ -36,8 +36,8 @@ def classification_head(
 
     Args:
         h: (B, T, D) the states of the last layer; what stands at the pads is any finite number.
-        mask: (B, T) bool, True where there is no pad. Every row begins with [CLS], which is real;
-            pads stand behind the text.
+        mask: (B, T) bool, True where there is no pad. Every row begins with [CLS], which is
+            real; pads stand behind the text.
         params: W (Y, D) and b (Y,).
         pool: "cls": the state of [CLS]; "mean": the mean over all real steps, [CLS] and [SEP]
             among them.
@@ -51,10 +51,13 @@ def classification_head(
 
     Built in chapter 13.
 
-    >>> h, mask = torch.tensor([[[1.0, 0.0], [3.0, 2.0], [9.0, 9.0]]]), torch.tensor([[True, True, False]])
-    >>> params, u = HeadParams(torch.tensor([[1.0, 10.0], [0.0, 0.0]]), torch.tensor([0.0, 5.0])), torch.rand(1, 2)
-    >>> [classification_head(h, mask, params, pool, 0.1, False, u).tolist() for pool in ("cls", "mean")]
-    [[[1.0, 5.0]], [[12.0, 5.0]]]
+    >>> h = torch.tensor([[[1.0, 0.0], [3.0, 2.0], [9.0, 9.0]]])
+    >>> mask, u = torch.tensor([[True, True, False]]), torch.rand(1, 2)
+    >>> params = HeadParams(torch.tensor([[1.0, 10.0], [0.0, 0.0]]), torch.tensor([0.0, 5.0]))
+    >>> classification_head(h, mask, params, "cls", 0.1, False, u).tolist()
+    [[1.0, 5.0]]
+    >>> classification_head(h, mask, params, "mean", 0.1, False, u).tolist()
+    [[12.0, 5.0]]
     """
     s = h[:, 0] if pool == "cls" else masked_mean(h, mask)  # (B, D)
     return dropout(s, p, train, u) @ params.W.T + params.b  # eq-classification-head
