@@ -312,9 +312,9 @@ def contrastive_all_hidden(contrastive, rng):
 
 @probe("contrastive", "a temperature so low that the exponential of a score overflows")
 def contrastive_cold(contrastive, rng):
-    z, c = _frames(rng, 3, 5, 4)
-    c = c.requires_grad_()
-    loss = contrastive(z, c, _drawn(rng, 3, 5, 6), _hidden(rng, 3, 5), 1e-4)
+    z = normal(rng, 5, 6, 4)
+    c = torch.cat([normal(rng, 4, 6, 4), z[4:]]).requires_grad_()  # one recording is known well, the others not at all
+    loss = contrastive(z, c, _drawn(rng, 5, 6, 7), _hidden(rng, 5, 6), 1e-4)
     return {"loss": loss} | _slopes(loss, c=c)
 
 
