@@ -46,6 +46,20 @@ def test_vit_embed_equals_a_convolution(img):
     assert_same_gradients(vit_embed(img, p, params), theirs, [img, *params])
 
 
+def test_vit_embed_is_that_of_transformers(double):
+    transformers = pytest.importorskip("transformers")
+    config = transformers.ViTConfig(
+        image_size=(6, 8), patch_size=2, num_channels=3, hidden_size=12, num_hidden_layers=1, num_attention_heads=2
+    )
+    theirs = transformers.ViTModel(config, add_pooling_layer=False).double().eval().embeddings
+    cls, positions = theirs.cls_token[0, 0], theirs.position_embeddings[0]
+    torch.nn.init.normal_(positions.data)
+    torch.nn.init.normal_(cls.data)
+    patch = theirs.patch_embeddings.projection  # a convolution
+    img, params = torch.randn(5, 3, 6, 8), ViTEmbedParams(patch.weight.flatten(1), patch.bias, positions, cls)
+    assert_close(vit_embed(img, 2, params), theirs(img))
+
+
 def test_vit_embed_without_cls_is_the_rest_of_it(img):
     params = _params()
     without = params._replace(cls=None, positions=params.positions[1:])
