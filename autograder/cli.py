@@ -57,6 +57,10 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument(
         "--replace", action="store_true", help="also replace cells of the capstone that you changed by hand"
     )
+    sub = command("update", _update, "Put what you wrote into a newer release of the chapters; nothing is lost.")
+    sub.epilog = "Example: autograder update ~/my-chapters"
+    sub.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="your notebooks, or folders with them")
+    sub.add_argument("--release", type=Path, metavar="NOTEBOOK", help="the newer one (default: that of the course)")
     sub = command("init", _init, "Make a course directory for nbgrader and the judge.")
     sub.add_argument("folder", type=Path, metavar="DIR")
     sub.add_argument("--db-url", metavar="URL", help="a database for the gradebook, e.g. postgresql://me@host/course")
@@ -169,6 +173,26 @@ def _released(path: Path, grade_ids: set[str]):
         one = max(own, key=lambda one: (len(graded[one] & grade_ids), -len(graded[one])))
         return one.name, nbformat.read(one.student, as_version=4)
     raise CourseError(f"{path.name} holds no graded cell of this course; give a chapter's notebook.")
+
+
+def _update(options) -> int:
+    import nbformat
+
+    from autograder.course import Chapter
+    from autograder.intake import Refused, read_sources
+    from autograder.update import notebooks_in, update
+
+    for path in notebooks_in(options.paths):
+        try:
+            chapter, released = _released(path, {name for name, _ in read_sources(path)})
+        except Refused as reason:
+            raise CourseError(str(reason)) from None
+        if options.release:
+            released = nbformat.read(options.release, as_version=4)
+        elif path.resolve() == Chapter(chapter).student.resolve():
+            raise CourseError(f"{path} is the course's own; work in a copy of it, or name the newer one by --release.")
+        print(update(path, released, chapter))
+    return 0
 
 
 def _assemble(options) -> int:

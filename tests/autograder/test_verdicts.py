@@ -108,6 +108,18 @@ LISTED = {
     "bert_embed": 4,
     "wordpiece_encode": 4,
     "linear_warmup_decay": 4,
+    "classification_head": 4,
+    "span_loss": 4,
+    "set_trainable": 4,
+    "map_checkpoint": 5,
+    "align_labels": 4,
+    "sentence_embedding": 3,
+    "bt_loss": 4,
+    "pg_loss": 4,
+    "patchify": 3,
+    "vit_embed": 3,
+    "contrastive": 4,
+    "name_the_bug": 3,
 }
 
 
