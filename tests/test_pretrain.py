@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 import torch
 
+from unrolled.bert_input import Special
 from unrolled.bert_model import BertForPretraining
 from unrolled.masked_words import mlm_loss
 from unrolled.pretrain.__main__ import main
 from unrolled.pretrain.config import Config, Data, Model, Training, read_config
 from unrolled.pretrain.loss import PretrainingLoss
 from unrolled.pretrain.rows import Stream, learn_pieces, read_documents
+from unrolled.wikipedia import documents
 
 TINY = """
 [data]
@@ -160,6 +162,14 @@ def test_it_learns_and_draws(config, tmp_path):
 
 
 # ---- the parts ----
+
+
+def test_the_same_pieces_each_time():
+    """Whatever the order in which the threads of the library come."""
+    docs = documents("validation")[:200]
+    first = learn_pieces(docs, 400)
+    assert len(first) == 400 and first.special == Special()
+    assert all(learn_pieces(docs, 400).pieces == first.pieces for _ in range(4))
 
 
 def stream(text: Path, batch: int = 6) -> Stream:

@@ -69,11 +69,15 @@ def _documents_of(path: Path) -> list[list[str]]:
 def learn_pieces(docs: list[list[str]], size: int) -> WordPiece:
     """Word pieces learned from documents, with the library ``tokenizers``: it is much faster than our own trainer.
 
-    Ties between pairs are broken in another order than in ``unrolled.wordpiece.train_wordpiece``.
+    Ties between pairs are broken in another order than in ``unrolled.wordpiece.train_wordpiece``. The library would
+    number single letters in the order of its threads, another one each time; so they are given to it in a fixed order.
     """
     counts = Counter(word for doc in docs for sentence in doc for word in basic_tokens(sentence))
+    letters = sorted({letter for word in counts for letter in word})
+    later = [f"##{letter}" for letter in sorted({letter for word in counts for letter in word[1:]})]
     fast = Tokenizer(FastWordPiece(unk_token="[UNK]"))
-    trainer = WordPieceTrainer(vocab_size=size, special_tokens=list(SPECIAL), show_progress=False, min_frequency=2)
+    known = [*SPECIAL, *letters, *later]
+    trainer = WordPieceTrainer(vocab_size=size, special_tokens=known, show_progress=False, min_frequency=2)
     words = [word for word, n in sorted(counts.items()) for _ in range(n)]
     fast.train_from_iterator(words, trainer)
     vocab = fast.get_vocab()
