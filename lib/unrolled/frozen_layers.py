@@ -109,7 +109,7 @@ def fine_tune(
         below: ``model.below(rows)``, if it has been computed before.
     """
     below = model.below(rows) if below is None else below
-    optimizer = torch.optim.Adam(set_trainable(model, model.policy, lr, lr_head))
+    optimizer = torch.optim.Adam(set_trainable(model, model.policy, lr, lr_head), fused=True)  # faster, the same steps
     peaks = [group["lr"] for group in optimizer.param_groups]
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     generator, losses = torch.Generator().manual_seed(seed), []
