@@ -50,7 +50,9 @@ def spell(line: Tensor) -> str:
 
 
 class BigramPolicy(nn.Module):
-    """Writes lines of T words; each word depends on the one before.
+    """Writes lines of T words; each word depends on the one before, and has a weight of its own wherever it stands.
+
+    The score of word w after word v is table[v, w] + words[w].
 
     Args:
         table: (V + 1, V) scores of the next word; the last row is for the first word of a line.
@@ -63,12 +65,12 @@ class BigramPolicy(nn.Module):
 
     def __init__(self, table: Tensor):
         super().__init__()
-        self.table = nn.Parameter(table.clone())
+        self.table, self.words = nn.Parameter(table.clone()), nn.Parameter(torch.zeros(table.shape[1]))
 
     @torch.no_grad()
     def draw(self, n: int, generator: torch.Generator) -> Tensor:
         """n lines (n, T)."""
-        below = F.softmax(self.table, dim=1).cumsum(dim=1)[:, :-1].contiguous()  # (V + 1, V - 1): the last sum is 1
+        below = F.softmax(self.table + self.words, dim=1).cumsum(dim=1)[:, :-1].contiguous()  # the last sum is 1
         written = [torch.full((n,), len(below) - 1)]
         for u in torch.rand(T, n, 1, generator=generator):  # eq-inverse-cdf of chapter 3
             written.append(torch.searchsorted(below[written[-1]], u, right=True)[:, 0])
@@ -77,7 +79,7 @@ class BigramPolicy(nn.Module):
     def logp(self, lines: Tensor) -> Tensor:
         """Lines (B, T) -> the log-probability of each word, (B, T)."""
         before = F.pad(lines[:, :-1], (1, 0), value=len(self.table) - 1)  # (B, T)
-        return F.log_softmax(self.table, dim=1)[before, lines]  # (B, T)
+        return F.log_softmax(self.table + self.words, dim=1)[before, lines]  # (B, T)
 
 
 @cache
