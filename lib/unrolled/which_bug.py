@@ -28,7 +28,7 @@ class Case(NamedTuple):
     K: int  # width of a head
     scores: Tensor  # (T, T) the products q_t · k_s of one head, before anything is done with them
     weights: Tensor  # (T, T) what the layer made of them; row t is the query
-    reach: Tensor  # (T, T) how much the layer's output at step t changes when its input at step s is exchanged
+    reach: Tensor  # (T, T) how much the layer's output at step t changes when its input at step s changes
 
 
 def name_the_bug(case: Case) -> str:
