@@ -64,6 +64,16 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("init", _init, "Make a course directory for nbgrader and the judge.")
     sub.add_argument("folder", type=Path, metavar="DIR")
     sub.add_argument("--db-url", metavar="URL", help="a database for the gradebook, e.g. postgresql://me@host/course")
+    sub = command(
+        "collect", _collect, "Put what was downloaded from Moodle or Canvas into the course directory you are in."
+    )
+    sub.epilog = "Example: autograder collect 01_recurrence ~/Downloads/submissions.zip --roster class.csv --dry-run"
+    sub.add_argument("chapter", metavar="CHAPTER")
+    sub.add_argument("downloads", nargs="+", type=Path, metavar="DOWNLOAD", help="zips, folders or notebooks")
+    sub.add_argument("--into", type=Path, metavar="DIR", help="where submissions lie (default: submitted)")
+    sub.add_argument("--roster", type=Path, metavar="FILE", help="CSV with columns id, first name, last name, lms id")
+    sub.add_argument("--times", type=Path, metavar="FILE", help="Moodle's grading worksheet, or CSV with id and time")
+    sub.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
     sub = command("grade", _grade, "Grade the submissions of a chapter in the course directory you are in.")
     sub.add_argument("chapter", metavar="CHAPTER")
     sub.add_argument("--student", help="only this student")
@@ -209,6 +219,27 @@ def _init(options) -> int:
     print(f"{options.folder}: {', '.join(names)} are released. Put submissions into")
     print(f"  {options.folder}/submitted/STUDENT/CHAPTER/, then: cd {options.folder} && autograder grade CHAPTER")
     return 0
+
+
+def _collect(options) -> int:
+    from autograder.collect import Collection
+    from autograder.roster import read_roster, read_times
+
+    done = Collection(
+        Path.cwd(),
+        options.chapter,
+        into=options.into,
+        roster=read_roster(options.roster) if options.roster else None,
+        times=read_times(options.times) if options.times else {},
+        dry_run=options.dry_run,
+    ).start(options.downloads)
+    for student, what in done.placed.items():
+        print(f"{student}  {what}")
+    for sentence in (*done.remarks, *done.problems):
+        print(sentence, file=sys.stderr)
+    would = "would be " if options.dry_run else ""
+    print(f"{len(done.placed)} submissions {would}collected, {len(done.problems)} things have no place.")
+    return 1 if done.problems else 0
 
 
 def _grade(options) -> int:
