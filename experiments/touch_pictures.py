@@ -17,6 +17,7 @@ from touch_weights import FOLDER
 from unrolled import plotting
 from unrolled.beam_tree import beam_steps, draw_beam
 from unrolled.recurrent import RNNParams
+from unrolled.sampling import next_token_probs
 
 SIZE = (7.2, 3.7)
 SIGNED = LinearSegmentedColormap.from_list("signed", ["#1f6f8b", "#ffffff", "#b3401e"])
@@ -99,6 +100,21 @@ def beam(data: dict):
     return fig
 
 
+def sampling(data: dict):
+    logits = torch.tensor(next(test["logits"] for test in data["tests"] if test["input"]["text"] == data["example"]))
+    order = logits.argsort(descending=True)[:12]
+    fig, axes = plt.subplots(1, 3, figsize=SIZE, sharey=True)
+    model = next_token_probs(logits)[order]
+    for ax, (title, settings) in zip(axes, PANELS.items(), strict=True):
+        ax.bar(range(12), next_token_probs(logits, **settings)[order], color=plotting.COLOURS["transformer"])
+        ax.bar(range(12), model, width=0.9, fill=False, edgecolor="#333333")
+        ax.set(title=title, xticks=range(12), xticklabels=[data["letters"][i].replace(" ", "␣") for i in order])
+        ax.grid(False, axis="x")
+    axes[0].set_ylabel("probability of the next letter")
+    return fig
+
+
+PANELS = {"τ = 0.5": {"temperature": 0.5}, "top-k = 3": {"top_k": 3}, "τ = 2": {"temperature": 2.0}}
 PICTURES = {
     "unroll": unroll,
     "radius": radius,
@@ -106,6 +122,7 @@ PICTURES = {
     "attention": attention,
     "bugs": bugs,
     "beam": beam,
+    "sampling": sampling,
 }
 
 

@@ -7,6 +7,7 @@ writes book/touch/data/NAME.js, a call of ``unrolledData`` with one JSON object.
 them to 1e-4.
 """
 
+import base64
 import json
 import re
 import sys
@@ -27,6 +28,7 @@ from unrolled.gradients import spectral_radius
 from unrolled.measurements import stored
 from unrolled.planted import accuracy_by_position, planted_batch, vocabulary
 from unrolled.recurrent import RNNParams, rnn_forward
+from unrolled.sampling import next_token_probs
 
 FOLDER = Path(__file__).parents[1] / "book" / "touch" / "data"
 CHAPTERS = Path(__file__).parents[1] / "chapters"
@@ -299,6 +301,67 @@ def beam() -> dict:
     return {"models": models, "tests": tests}
 
 
+SETTINGS = {  # of the page; the numbers of top-k and top-p that cut nothing are None here
+    "τ = 1": {},
+    "τ = 0.5": {"temperature": 0.5},
+    "τ = 1.5": {"temperature": 1.5},
+    "τ = 1.5, top-p 0.8": {"temperature": 1.5, "top_p": 0.8},
+    "top-p 0.8": {"top_p": 0.8},
+    "top-k 5": {"top_k": 5},
+    "top-k 1": {"top_k": 1},
+}
+
+
+@torch.no_grad()
+def sampling() -> dict:
+    """Chapters 3 and 11: a tiny GPT that has read the New Testament; how many of the words it writes are words."""
+    import touch_gpt as tiny
+
+    with torch.enable_grad():
+        model = tiny.learned(seed=0)
+    exact, example = tiny.nats(model), VERSE[:25]
+
+    def matrix(weight: Tensor) -> dict:
+        whole, units = tiny.bytes_of_rows(weight)
+        return {"units": units.tolist(), "bytes": base64.b64encode(whole.numpy().tobytes()).decode()}
+
+    def parts(layer: nn.Module) -> dict:
+        if isinstance(layer, nn.Linear):
+            return {"weight": matrix(layer.weight), "bias": decimals(layer.bias)}
+        return {"g": decimals(layer.g), "b": decimals(layer.b)}
+
+    coarse(model)
+    blocks = [
+        {name: parts(getattr(block.attention, name)) for name in "qkvo"}
+        | {name: parts(getattr(block, name)) for name in ("wide", "back", "norm_1", "norm_2")}
+        for block in model.blocks
+    ]
+    parameters = {"tokens": matrix(model.tokens), "positions": matrix(model.positions), "blocks": blocks}
+    parameters["last"] = parts(model.last)
+    loss, V, generator = tiny.nats(model), tiny.CONFIG.V, torch.Generator().manual_seed(0)
+    print(f"{exact:.4f} nats, as bytes {loss:.4f}")
+    tests, shares = [], {}
+    for name, settings in SETTINGS.items():
+        u = torch.rand(240, 12, generator=generator, dtype=torch.float64)
+        shares[name] = round(tiny.share_of_words(tiny.write(model, example, u, settings)), 3)
+        print(name, shares[name], flush=True)
+        text = example if len(tests) % 2 else "Zebras? " + VERSE  # the second is longer than the context
+        logits = model(torch.tensor([[tiny.LETTERS.index(letter) for letter in text[-tiny.CONFIG.context :]]]))[0, -1]
+        numbers = (u[:90, :1] * 1e6).round() / 1e6
+        asked = {"text": text, "temperature": 1.0, "top_k": V, "top_p": 1.0} | settings
+        asked["u"] = [round(n, 6) for n in numbers[:, 0].tolist()]
+        found = {"logits": rounded(logits, 6), "probabilities": rounded(next_token_probs(logits, **settings), 6)}
+        tests.append({"input": asked} | found | {"written": tiny.write(model, text, numbers, settings)[0]})
+    values = {"letters": tiny.LETTERS, "context": tiny.CONFIG.context, "n_heads": tiny.CONFIG.n_heads}
+    return values | {
+        "parameters": parameters,
+        "example": example,
+        "nats": round(loss, 3),
+        "words": shares,
+        "tests": tests,
+    }
+
+
 MODELS = {
     "unroll": unroll,
     "radius": radius,
@@ -308,6 +371,7 @@ MODELS = {
     "attention_digits": attention_digits,
     "bugs": bugs,
     "beam": beam,
+    "sampling": sampling,
 }
 
 

@@ -406,3 +406,60 @@ def test_beam_over_stored_trees(visit, model):
         expect(page.locator(".touch-beginnings tbody tr")).to_have_count(k + 2)
         best.append(float(re.search(r"log-probability (-[\d.]+)", status(page))[1]))
     assert best == sorted(best)
+
+
+def test_sampling_computes_what_torch_computes(visit):
+    page = visit("sampling", "http")
+    for test in vectors(page, "sampling"):
+        found = page.evaluate(RUN, ["sampling", test["input"]])
+        assert largest_error(found["logits"], test["logits"]) < 1e-4
+        assert largest_error(found["probabilities"], test["probabilities"]) < 1e-4
+        assert found["written"] == test["written"]
+
+
+def test_sampling_by_mouse_and_by_keyboard(visit):
+    page = visit("sampling")
+    sliders = {name: page.get_by_role("slider", name=name) for name in ("Temperature", "Top-k", "Top-p", "Seed")}
+    letters = page.evaluate("() => touch.data.sampling.letters.length")
+    assert f"All {letters} letters stay" in status(page)
+    sliders["Top-k"].focus()
+    page.keyboard.press("Home")
+    assert f"is drawn with 100 %. 1 of {letters} letters stays" in status(page)
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    assert f"3 of {letters} letters stay" in status(page)
+    expect(page.locator(".touch-drawing .touch-minus")).to_have_count(3)
+    assert page.locator(".touch-guesses tbody tr").last.inner_text().count("cut") == 5
+    sliders["Top-k"].fill(str(letters))
+    sliders["Top-p"].fill("0.5")
+    model = page.evaluate("() => touch.softmax(touch.data.sampling.tests[1].logits).sort((a, b) => b - a)")
+    kept = next(n for n in range(1, letters) if sum(model[:n]) >= 0.5)
+    assert f"{kept} of {letters} letters stay" in status(page)
+    sliders["Top-p"].fill("1")
+    shares = []
+    for temperature in ("0.5", "1", "2"):
+        sliders["Temperature"].fill(temperature)
+        shares.append(float(re.search(r"drawn with ([\d.]+) %", status(page))[1]))
+    assert shares == sorted(shares, reverse=True)
+    page.get_by_role("textbox", name="Beginning of the text").fill("漢")
+    assert status(page).startswith("At the beginning of a verse") and "never seen them: 漢" in status(page)
+
+
+def test_sampling_writes_the_same_with_the_same_seed(visit):
+    page = visit("sampling")
+    written, beginning = page.locator(".touch-written"), page.evaluate("() => touch.data.sampling.example")
+
+    def text(button: str) -> str:
+        page.evaluate("() => document.querySelector('.touch-said').textContent = ''")
+        page.get_by_role("button", name=button).click()
+        expect(page.locator(".touch-said")).to_contain_text("240 letters are written", timeout=60_000)
+        return written.inner_text()
+
+    page.get_by_role("slider", name="Temperature").fill("0.5")
+    first, other = text("Let it write"), text("Next seed")
+    assert first.startswith(beginning) and first != other
+    page.get_by_role("slider", name="Seed").fill("1")
+    assert text("Let it write") == first
+    page.get_by_role("slider", name="Top-k").fill("1")
+    greedy = text("Let it write")
+    assert greedy == text("Next seed") and "100 % of them were the likeliest letter" in status(page)

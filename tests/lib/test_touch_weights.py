@@ -58,7 +58,7 @@ def test_the_searches_of_chapter_10_repeat(script):
         np.testing.assert_allclose(new["logp"], old["logp"], atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["beam"])
+@pytest.mark.parametrize("name", ["beam", "sampling"])
 def test_numbers_in_the_text_come_from_the_model(name):
     """Decimal numbers of the page stand, with as many digits, among the numbers of its file."""
     text, data = (FOLDER.parent / "play" / f"{name}.md").read_text("utf8"), numbers(name)
