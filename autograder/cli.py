@@ -46,6 +46,11 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("check", _check, "Judge the answers in a notebook, as grading would.")
     sub.add_argument("notebook", type=Path)
     sub.add_argument("--hints", type=int, default=1, choices=(1, 2, 3), help="how many hints to show (default 1)")
+    sub.epilog = "Example: autograder check chapters/01_recurrence/recurrence.ipynb --hints 2"
+    sub = command("progress", _progress, "Show what is written in your notebooks, and what is left to do.")
+    sub.epilog = "Example: autograder progress ~/my-chapters --check"
+    sub.add_argument("folder", nargs="?", type=Path, help="where your notebooks are (default: chapters/ of the course)")
+    sub.add_argument("--check", action="store_true", help="judge them too, as `autograder check` does; takes longer")
     sub = command("assemble", _assemble, "Copy your graded cells of chapters 1 to 13 into the capstone's notebook.")
     sub.epilog = "Example: autograder assemble --from ~/my-chapters --into ~/my-chapters/capstone.ipynb"
     sub.add_argument(
@@ -149,60 +154,52 @@ def _build(options) -> int:
 
 def _check(options) -> int:
     from autograder import show
-    from autograder.grading import grade_notebook, open_seeds
-    from autograder.intake import Refused, read_sources, rebuild
-    from autograder.respond import ForkServer
+    from autograder.own_work import chapter_and_sources, judged
 
-    path = options.notebook
-    if not path.exists():
-        raise CourseError(f"{path} does not exist; give the path of a chapter's notebook.")
-    try:
-        sources = read_sources(path)
-    except Refused as reason:
-        raise CourseError(str(reason)) from None
-    chapter, released = _released(path, {grade_id for grade_id, _ in sources})
-    notebook = rebuild(released, sources, chapter)
-    with ForkServer(chapter, sandbox=False) as server:  # your own code on your own machine
-        verdicts = grade_notebook(notebook, chapter, open_seeds, server)
+    verdicts = judged(*chapter_and_sources(options.notebook))
     print("\n\n".join(show.text(verdict, options.hints) for verdict in verdicts))
     got, most = sum(v.points for v in verdicts), sum(v.max_points for v in verdicts)
     print(f"\n{show.number(got)} of {show.number(most)} points that are graded automatically.")
     return 0 if got == most else 1
 
 
-def _released(path: Path, grade_ids: set[str]):
-    """The chapter that a notebook belongs to, by the ids of its cells, and the released edition of it."""
-    import nbformat
+def _progress(options) -> int:
+    from rich.console import Console
 
-    from autograder.course import chapters
-    from autograder.exercises import chapter_exercises
+    from autograder.progress import progress, table
 
-    graded = {one: {exercise.id for exercise in chapter_exercises(one.name) if exercise.points} for one in chapters()}
-    own = [one for one in graded if graded[one] & grade_ids and one.student.exists()]
-    if own:  # of a chapter and one that revisits it, the one that has least beside
-        one = max(own, key=lambda one: (len(graded[one] & grade_ids), -len(graded[one])))
-        return one.name, nbformat.read(one.student, as_version=4)
-    raise CourseError(f"{path.name} holds no graded cell of this course; give a chapter's notebook.")
+    found = progress(options.folder, options.check)
+    Console(width=None if sys.stdout.isatty() else 110).print(table(found))
+    if not found.judged:
+        print("Nothing was judged: the points are those of what is written. `autograder progress --check` judges it.")
+    print("The explanations are graded by a person and are not in the points.")
+    for remark in found.remarks:
+        print(remark, file=sys.stderr)
+    return 0
 
 
 def _update(options) -> int:
     import nbformat
 
     from autograder.course import Chapter
-    from autograder.intake import Refused, read_sources
+    from autograder.own_work import chapter_and_sources
     from autograder.update import notebooks_in, update
 
     for path in notebooks_in(options.paths):
-        try:
-            chapter, released = _released(path, {name for name, _ in read_sources(path)})
-        except Refused as reason:
-            raise CourseError(str(reason)) from None
+        chapter, released, _ = chapter_and_sources(path)
         if options.release:
             released = nbformat.read(options.release, as_version=4)
         elif path.resolve() == Chapter(chapter).student.resolve():
             raise CourseError(f"{path} is the course's own; work in a copy of it, or name the newer one by --release.")
         print(update(path, released, chapter))
     return 0
+
+
+def _released(path: Path, grade_ids: set[str]):
+    """The chapter that a notebook belongs to, by the ids of its cells, and the released edition of it."""
+    from autograder.own_work import released_edition
+
+    return released_edition(path, grade_ids)
 
 
 def _assemble(options) -> int:
