@@ -126,7 +126,9 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--part", choices=PARTS, help="only the chapters of this part of the book")
     sub = command("claims", _claims, "Print the outcome of every claim check of the executed chapters.")
     sub.add_argument("--check", action="store_true", help="fail if one has no value, no deck or too few seeds")
-    command("doctor", _doctor, "Say what this machine has and what is missing.")
+    sub = command("doctor", _doctor, "Say what this machine has, what is missing, and what to do about it.")
+    sub.epilog = "Example: autograder doctor ~/my-chapters"
+    sub.add_argument("folder", nargs="?", type=Path, help="your notebooks: are they of this release?")
     return parser
 
 
@@ -470,7 +472,7 @@ def _coverage(options) -> int:
 def _doctor(options) -> int:
     from autograder.doctor import report
 
-    lines, good = report()
+    lines, good = report(options.folder)
     print("\n".join(lines))
     return 0 if good else 1
 
