@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 import tempfile
 from dataclasses import asdict
@@ -236,8 +237,9 @@ def _collect(options) -> int:
         print(f"{student}  {what}")
     for sentence in (*done.remarks, *done.problems):
         print(sentence, file=sys.stderr)
-    would = "would be " if options.dry_run else ""
-    print(f"{len(done.placed)} submissions {would}collected, {len(done.problems)} things have no place.")
+    words = [re.match(r"\w+", what)[0] for what in done.placed.values()]
+    counts = ", ".join(f"{words.count(word)} {word}" for word in ("new", "replaced", "unchanged", "kept"))
+    print(f"{'Nothing was written: ' if options.dry_run else ''}{counts}, {len(done.problems)} without a place.")
     return 1 if done.problems else 0
 
 

@@ -30,7 +30,7 @@ from autograder.course_directory import (
 from autograder.download import Member, Owner, copy_number, inside, named_by_lms, opened, owner_of
 from autograder.exercise import CourseError
 from autograder.exercises import chapter_exercises
-from autograder.intake import Refused, find_notebook, read_sources, shown
+from autograder.intake import Refused, find_notebook, read_file, read_sources, shown
 from autograder.record import TIMESTAMP
 from autograder.roster import Roster, is_id, made_id, squeezed
 
@@ -263,19 +263,17 @@ class Collection:
             if place.is_symlink() or (place.exists() and not place.is_dir()):
                 raise Refused(f"{place} is not a folder; move it away and collect again.")
         moment = self._time(student, one)
-        if one.owner.late and moment is None:
-            place = f"{self.into.name}/{student}/{self.chapter}/{TIMESTAMP}"
-            late = "Canvas says LATE but gives no time, so it does not count as late"
-            self.done.remarks.append(f"{quoted(student)}: {late}; write one to {place}, or give --times.")
         old = self._there(folder)
         if old is not None:
             self._require_same_person(folder, one.owner)
-            if old.read_bytes() == new.read_bytes():
-                self._add_time(student, folder, moment)
+            if _bytes_of(old) == new.read_bytes():
+                self._add_time(student, one, folder, moment)
                 return
             if verdict := self._keeps(student, folder, old, one, moment):
                 self.done.placed[student] = f"kept: {verdict} ({one.shown})"
                 return
+        if moment is None:
+            self._warn_of_late(student, one)
         kept = ""
         if not self.dry_run:
             folder.mkdir(parents=True, exist_ok=True)
@@ -290,6 +288,15 @@ class Collection:
         when = f", handed in {_as_text(moment)}" if moment else ""
         word = f"replaced, the old one is {kept}" if kept else "new"
         self.done.placed[student] = f"{word}: {one.shown}{when}"
+
+    def _warn_of_late(self, student: str, one: Candidate) -> None:
+        if one.owner.late:
+            place = f"{self.into.name}/{student}/{self.chapter}/{TIMESTAMP}"
+            late = "Canvas says LATE but gives no time, so it does not count as late"
+            self.done.remarks.append(f"{quoted(student)}: {late}; write one to {place}, or give --times.")
+
+    def _is_graded(self, student: str) -> bool:
+        return (self.course / "autograded" / student / self.chapter / self.name).exists()
 
     def _there(self, folder: Path) -> Path | None:
         """The notebook that would be graded at present, if there is one."""
@@ -313,7 +320,7 @@ class Collection:
 
     def _keeps(self, student: str, folder: Path, old: Path, one: Candidate, moment: datetime | None) -> str:
         """Why what is there stays; empty if the new one takes its place."""
-        graded = (self.course / "autograded" / student / self.chapter / self.name).exists()
+        graded = self._is_graded(student)
         noted = timestamp_of(folder)
         before = parse_utc(noted).replace(tzinfo=UTC) if noted else None
         if bool(moment) != bool(before):
@@ -327,9 +334,11 @@ class Collection:
             return f"it is graded, and the other is not newer; remove {old.name} to take the other"
         return ""
 
-    def _add_time(self, student: str, folder: Path, moment: datetime | None) -> None:
+    def _add_time(self, student: str, one: Candidate, folder: Path, moment: datetime | None) -> None:
         """The file is there already; perhaps its time was not."""
         known = timestamp_of(folder)
+        if moment is None and not known:
+            self._warn_of_late(student, one)
         if moment is None or (known and parse_utc(known).replace(tzinfo=UTC) == moment):
             self.done.placed[student] = "unchanged"
             return
@@ -337,6 +346,9 @@ class Collection:
             _write(folder / TIMESTAMP, _as_text(moment).encode())
         was = f" (was {known})" if known else ""
         self.done.placed[student] = f"unchanged, handed in {_as_text(moment)}{was}"
+        if self._is_graded(student):
+            again = f"`autograder grade {self.chapter} --all --student {student}` grades it by the new one"
+            self.done.remarks.append(f"{quoted(student)}: the time has changed; {again}.")
 
     def _set_aside(self, folder: Path, old: Path) -> str:
         """Keep what is replaced, and its time, under a free name."""
@@ -361,6 +373,14 @@ def unwrapped(members: list[Member], is_person) -> list[Member]:
             break
         members, first = [replace(member, parts=member.parts[1:]) for member in members], False
     return members
+
+
+def _bytes_of(path: Path) -> bytes | None:
+    """What is in a file; None for what is no file of a bearable size."""
+    try:
+        return read_file(path)
+    except Refused:
+        return None
 
 
 def _as_text(moment: datetime) -> str:

@@ -28,7 +28,7 @@ MAX_FILES = 50_000  # in one download
 MAX_INDEX = 16 * 2**20  # bytes of the list of files in a zip, which is read at once
 MAX_NESTED = 50 * 2**20  # bytes of a zip that a student handed in
 MAX_NAME = 200  # characters
-ENCRYPTED = 0x1
+ENCRYPTED, UTF8 = 0x1, 0x800  # marks of an entry
 IGNORED = re.compile(r"__MACOSX|\..*|Thumbs\.db|desktop\.ini")  # what systems leave behind
 OTHER_ARCHIVES = (".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz")
 
@@ -174,19 +174,30 @@ def _in_zip(archive: zipfile.ZipFile, name: str, refuse: Callable[[str], None]) 
     if len(entries) > MAX_FILES:
         raise Refused(f"{shown(name)} holds {len(entries)} files; at most {MAX_FILES} are read.")
     for entry in entries:
-        parts = tuple(part for part in entry.filename.replace("\\", "/").split("/") if part not in ("", "."))
+        called = _name_of(entry)
+        parts = tuple(part for part in called.replace("\\", "/").split("/") if part not in ("", "."))
         if any(IGNORED.fullmatch(part) for part in parts if part != ".."):
             continue
-        if problem := _problem(entry, parts):
-            refuse(f"{shown(entry.filename)} in {shown(name)} {problem}.")
+        if problem := _problem(entry, called, parts):
+            refuse(f"{shown(called)} in {shown(name)} {problem}.")
         else:
             yield Member(parts, _time_of(entry), partial(_read_entry, archive, entry))
 
 
-def _problem(entry: zipfile.ZipInfo, parts: tuple[str, ...]) -> str:
+def _name_of(entry: zipfile.ZipInfo) -> str:
+    """The name of a file in a zip; many programs write UTF-8 without saying so."""
+    if entry.flag_bits & UTF8:
+        return entry.filename
+    try:
+        return entry.filename.encode("cp437").decode("utf8")
+    except ValueError:
+        return entry.filename
+
+
+def _problem(entry: zipfile.ZipInfo, name: str, parts: tuple[str, ...]) -> str:
     """What is wrong with a file in a zip, seen before it is read; empty if nothing is."""
     kind = stat.S_IFMT(entry.external_attr >> 16)
-    if not parts or ".." in parts or entry.filename.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", entry.filename):
+    if not parts or ".." in parts or name.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", name):
         return "points out of the archive; it is left out"
     if problem := _absurd(parts):
         return problem

@@ -139,6 +139,15 @@ def test_layouts(run, course, tmp_path, files, students, form):
     assert {folder.name for folder in (course / "submitted").iterdir()} == students
 
 
+def test_names_in_utf8_that_do_not_say_so(run, tmp_path):
+    path = zipped(tmp_path / "c.zip", {"özilmesut_1_2_x.ipynb": notebook()})
+    data = bytearray(path.read_bytes())
+    data[data.index(b"PK\x03\x04") + 7] &= 0xF7
+    data[data.index(b"PK\x01\x02") + 9] &= 0xF7
+    path.write_bytes(data)
+    assert set(run(path).placed) == {"özilmesut"}
+
+
 def test_a_zip_or_a_notebook_of_one_student(run, course, tmp_path):
     (tmp_path / "bob.ipynb").write_bytes(notebook("b"))
     one = zipped(tmp_path / "lovelaceada_4711_987_hw.zip", {SLUG: notebook("c")})
@@ -278,6 +287,19 @@ def test_lateness_needs_a_time(run, course, tmp_path):
     done = run(archive, times={"1": datetime(2026, 11, 2, 3, 4, 5, tzinfo=UTC)})
     assert timestamp_of(folder) == "2026-11-02 03:04:05 UTC" and done.remarks == []
     assert done.placed["adal"] == "unchanged, handed in 2026-11-02 03:04:05 UTC"
+
+
+def test_a_time_that_changes_after_grading_is_said(run, course, tmp_path):
+    archive = zipped(tmp_path / "c.zip", {"adal_LATE_1_2_x.ipynb": notebook()})
+    run(archive)
+    graded = course / "autograded" / "adal" / CHAPTER.name / SLUG
+    graded.parent.mkdir(parents=True)
+    graded.touch()
+    (course / "submitted" / "adal" / CHAPTER.name / "timestamp.txt").write_text("2026-11-01 00:00:00 UTC")
+    assert run(archive).remarks == []  # somebody wrote it there: all is known
+    done = run(archive, times={"adal": datetime(2026, 11, 2, tzinfo=UTC)})
+    assert "(was 2026-11-01 00:00:00 UTC)" in done.placed["adal"]
+    assert "`autograder grade 01_recurrence --all --student adal`" in done.remarks[0]
 
 
 def test_times_in_names_and_beside_notebooks(run, course, tmp_path):
@@ -582,7 +604,7 @@ def test_the_command(course, tmp_path, monkeypatch, capsys):
     archive = zipped(tmp_path / "c.zip", {"adal_1_2_x.ipynb": notebook("a"), "bob_3_4_r.pdf": b"%PDF"})
     assert main(["collect", CHAPTER.name, str(archive), "--dry-run"]) == 1
     said = capsys.readouterr()
-    assert "adal  new: adal_1_2_x.ipynb" in said.out and "1 submissions would be collected" in said.out
+    assert "adal  new: adal_1_2_x.ipynb" in said.out and "Nothing was written: 1 new, 0 replaced" in said.out
     assert "r.pdf is no notebook" in said.err and mark_of(course, "adal") is None
     assert main(["collect", CHAPTER.name, str(archive), "--into", "elsewhere"]) == 1
     assert (course / "elsewhere" / "adal" / CHAPTER.name / SLUG).exists() and mark_of(course, "adal") is None
