@@ -42,6 +42,7 @@ def _parser() -> argparse.ArgumentParser:
         return sub
 
     sub = command("build", _build, "Make the solution and student notebooks of chapters from their sources.")
+    sub.epilog = "Example: autograder build 01_recurrence --check"
     sub.add_argument("chapters", nargs="*", metavar="CHAPTER", help="folder names, e.g. 01_recurrence (default: all)")
     sub.add_argument("--check", action="store_true", help="write and run nothing; fail if a committed file differs")
     sub = command("check", _check, "Judge the answers in a notebook, as grading would.")
@@ -68,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="your notebooks, or folders with them")
     sub.add_argument("--release", type=Path, metavar="NOTEBOOK", help="the newer one (default: that of the course)")
     sub = command("init", _init, "Make a course directory for nbgrader and the judge.")
+    sub.epilog = "Example: autograder init mycourse"
     sub.add_argument("folder", type=Path, metavar="DIR")
     sub.add_argument("--db-url", metavar="URL", help="a database for the gradebook, e.g. postgresql://me@host/course")
     sub = command(
@@ -81,6 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--times", type=Path, metavar="FILE", help="Moodle's grading worksheet, or CSV with id and time")
     sub.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
     sub = command("grade", _grade, "Grade the submissions of a chapter in the course directory you are in.")
+    sub.epilog = "Example: autograder grade 01_recurrence --workers 4"
     sub.add_argument("chapter", metavar="CHAPTER")
     sub.add_argument("--student", help="only this student")
     sub.add_argument("--exercise", help="judge only this exercise again; the other marks stay")
@@ -90,6 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--json", action="store_true", help="print the marks as JSON")
     sub.add_argument("--no-sandbox", action="store_true", help="run student code without walls (it is recorded)")
     sub = command("feedback", _feedback, "Write the feedback pages again, with what was graded by hand meanwhile.")
+    sub.epilog = "Example: autograder feedback 01_recurrence --student ada"
     sub.add_argument("chapter", metavar="CHAPTER")
     sub.add_argument("--student", help="only this student")
     sub = command(
@@ -113,19 +117,24 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("chapters", nargs="+", metavar="CHAPTER")
     sub.add_argument("--out", required=True, type=Path, metavar="DIR", help="a new folder")
     sub = command("grade-demo", _grade_demo, "Grade a made-up class and compare with the expected marks.")
+    sub.epilog = "Example: autograder grade-demo 01_recurrence --students 40 --watch"
     sub.add_argument("chapter", nargs="?", default="01_recurrence", metavar="CHAPTER")
     sub.add_argument("--students", type=_count, metavar="N", help="N honest submissions instead of one of each kind")
     sub.add_argument("--watch", action="store_true", help="watch the memory, and look for what is left behind")
     sub.add_argument("--against-nbgrader", action="store_true", help="let stock nbgrader grade the same class too")
     sub.add_argument("--keep", type=Path, metavar="DIR", help="keep the course directory here")
-    command("audit", _audit, "Verify the verdict log of the course directory you are in, and print it.")
+    sub = command("audit", _audit, "Verify the verdict log of the course directory you are in, and print it.")
+    sub.epilog = "Example: autograder audit"
     sub = command("soundness", _soundness, "Prove the judge on right variants, known mistakes and mutants.")
+    sub.epilog = "Example: autograder soundness 01_recurrence"
     sub.add_argument("chapters", nargs="*", metavar="CHAPTER")
     sub.add_argument("--part", choices=PARTS, help="only the chapters of this part of the book")
     sub.add_argument("--page", type=Path, metavar="FILE", help="write the verdicts as a page of the book")
     sub = command("coverage", _coverage, "Say which concepts of the decks are taught, and which are missing.")
+    sub.epilog = "Example: autograder coverage --part II"
     sub.add_argument("--part", choices=PARTS, help="only the chapters of this part of the book")
     sub = command("claims", _claims, "Print the outcome of every claim check of the executed chapters.")
+    sub.epilog = "Example: autograder claims --check"
     sub.add_argument("--check", action="store_true", help="fail if one has no value, no deck or too few seeds")
     sub = command("doctor", _doctor, "Say what this machine has, what is missing, and what to do about it.")
     sub.epilog = "Example: autograder doctor ~/my-chapters"
