@@ -27,10 +27,9 @@ from autograder.course_directory import (
     room,
     timestamp_of,
 )
-from autograder.download import Member, Owner, copy_number, inside, named_by_lms, opened, owner_of
-from autograder.exercise import CourseError
+from autograder.download import MAX_ATTEMPTS, Member, Owner, copy_number, inside, named_by_lms, opened, owner_of
 from autograder.exercises import chapter_exercises
-from autograder.intake import Refused, find_notebook, read_file, read_sources, shown
+from autograder.intake import Refused, Unreadable, find_notebook, read_file, read_sources, shown
 from autograder.record import TIMESTAMP
 from autograder.roster import Roster, is_id, made_id, squeezed
 
@@ -201,18 +200,18 @@ class Collection:
         """Put the newest attempt of a student into its place, or say why not."""
         shutil.rmtree(stage / "one", ignore_errors=True)
         read: list[tuple[Candidate, Path, str]] = []  # with what is wrong with it
-        for number, one in enumerate(self._newest_first(student, candidates)):
+        if len(candidates) > MAX_ATTEMPTS:
+            said = f"of {len(candidates)} files only the newest {MAX_ATTEMPTS} were looked at"
+            self.done.remarks.append(f"{quoted(student)}: {said}.")
+        for number, one in enumerate(self._newest_first(student, candidates)[:MAX_ATTEMPTS]):
             path = stage / "one" / str(number) / "notebook.ipynb"
             try:
                 data = one.member.read()
-            except Refused as reason:
+            except (Refused, Unreadable) as reason:
                 self.done.problems.append(f"{quoted(student)}: {reason}")
                 continue
             if any(data == other.read_bytes() for _, other, _ in read):
                 continue  # the same file twice
-            self.room_left -= len(data)
-            if self.room_left < 0:
-                raise CourseError(f"The downloads hold more than {MAX_TOTAL // 2**30} GB; collect them one by one.")
             path.parent.mkdir(parents=True)
             path.write_bytes(data)
             read.append((one, path, self._fault(path)))
@@ -259,7 +258,7 @@ class Collection:
     def _put(self, student: str, one: Candidate, new: Path) -> None:
         """Compare with what is there, keep that under another name if it has to go, and write the new one."""
         folder = self.into / student / self.chapter
-        for place in (self.into, folder.parent, folder):
+        for place in (folder.parent, folder):
             if place.is_symlink() or (place.exists() and not place.is_dir()):
                 raise Refused(f"{place} is not a folder; move it away and collect again.")
         moment = self._time(student, one)
@@ -272,6 +271,9 @@ class Collection:
             if verdict := self._keeps(student, folder, old, one, moment):
                 self.done.placed[student] = f"kept: {verdict} ({one.shown})"
                 return
+        self.room_left -= new.stat().st_size
+        if self.room_left < 0:
+            raise Refused(f"this run has written {MAX_TOTAL // 2**30} GB; collect {one.shown} by itself.")
         if moment is None:
             self._warn_of_late(student, one)
         kept = ""
@@ -327,8 +329,8 @@ class Collection:
             if not graded:
                 return ""
             return f"it is graded, and nothing says that the other is newer; remove {old.name} to take the other"
-        new_time, old_time = (moment, before) if moment else (one.member.written, old.stat().st_mtime)
-        if new_time < old_time:
+        new_time, old_time = (moment, one.member.written), (before, old.stat().st_mtime)
+        if new_time < old_time if moment else new_time[1] < old_time[1]:
             return "the other is older"
         if graded and new_time == old_time:
             return f"it is graded, and the other is not newer; remove {old.name} to take the other"

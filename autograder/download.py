@@ -28,6 +28,7 @@ MAX_FILES = 50_000  # in one download
 MAX_INDEX = 16 * 2**20  # bytes of the list of files in a zip, which is read at once
 MAX_NESTED = 50 * 2**20  # bytes of a zip that a student handed in
 MAX_NAME = 200  # characters
+MAX_ATTEMPTS = 50  # of one student
 ENCRYPTED, UTF8 = 0x1, 0x800  # marks of an entry
 IGNORED = re.compile(r"__MACOSX|\..*|Thumbs\.db|desktop\.ini")  # what systems leave behind
 OTHER_ARCHIVES = (".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz")
@@ -97,7 +98,7 @@ def owner_of(parts: tuple[str, ...]) -> Owner:
             raise Refused(f"{shown(first)} holds a time that does not exist; correct the name.") from None
         return Owner(found["name"], deeper or found["file"], "Blackboard", time=moment)
     name = parts[0] if len(parts) > 1 else re.split(r"\.(?:ipynb|zip)", parts[0], flags=re.IGNORECASE)[0]
-    return Owner(name, parts[-1])
+    return Owner(re.sub(r" ?\(\d{1,3}\)$", "", name), parts[-1])  # "ada (1).ipynb" is ada's, downloaded twice
 
 
 def copy_number(file: str) -> tuple[str, int]:
@@ -137,19 +138,22 @@ def opened(path: Path, refuse: Callable[[str], None]) -> Iterator[list[Member]]:
             yield [replace(one, parts=(path.stem, *one.parts)) for one in _in_zip(archive, path.name, refuse)]
 
 
-def inside(member: Member, refuse: Callable[[str], None]) -> Iterator[Member]:
-    """The files of a zip that a student handed in. What is in it is read at once: it is small."""
+def inside(member: Member, refuse: Callable[[str], None]) -> list[Member]:
+    """The notebooks of a zip that a student handed in; each is read when it is asked for, as all others are."""
     with _zip(BytesIO(member.read()), member.shown) as archive:
-        for one in _in_zip(archive, member.shown, refuse):
-            if one.is_zip:
-                refuse(f"{member.shown} holds another zip, {one.shown}; hand in the notebook itself.")
-            elif one.may_be_notebook:
-                try:
-                    data = one.read()
-                except Refused as reason:
-                    refuse(str(reason))
-                    continue
-                yield Member((*member.parts, *one.parts), one.written, partial(bytes, data))
+        found = list(_in_zip(archive, member.shown, refuse))
+    for one in found:
+        if one.is_zip:
+            refuse(f"{member.shown} holds another zip, {one.shown}; hand in the notebook itself.")
+    notebooks = [one for one in found if one.may_be_notebook and not one.is_zip]
+    if len(notebooks) > MAX_ATTEMPTS:
+        raise Refused(f"{member.shown} holds {len(notebooks)} notebooks; hand in one.")
+    return [Member((*member.parts, *one.parts), one.written, partial(_read_inside, member, one)) for one in notebooks]
+
+
+def _read_inside(member: Member, wanted: Member) -> bytes:
+    with _zip(BytesIO(member.read()), member.shown) as archive:
+        return next(one for one in _in_zip(archive, member.shown, lambda said: None) if one == wanted).read()
 
 
 @contextmanager
