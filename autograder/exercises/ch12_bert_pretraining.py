@@ -12,7 +12,7 @@ from autograder.probes import ch12_bert_pretraining as probes
 from unrolled import bert, bert_input, masked_words, schedules, wordpiece
 from unrolled.normalisation import layer_norm
 
-SETUP_NAMES = frozenset({"BertEmbedParams", "Special", "layer_norm"})
+SETUP_NAMES = frozenset({"EPS", "BertEmbedParams", "Special", "layer_norm"})
 
 
 # ---- 12.1 build_input ----
