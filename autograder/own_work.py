@@ -10,9 +10,7 @@ from nbformat import NotebookNode
 from autograder.course import chapters
 from autograder.exercise import CourseError, Verdict
 from autograder.exercises import chapter_exercises
-from autograder.grading import grade_notebook, open_seeds
 from autograder.intake import Refused, read_sources, rebuild
-from autograder.respond import ForkServer
 from autograder.update import _shape
 
 
@@ -45,6 +43,14 @@ def released_edition(path: Path, grade_ids: set[str]) -> tuple[str, NotebookNode
 
 def judged(chapter: str, released: NotebookNode, sources: list[tuple[str, str]]) -> list[Verdict]:
     """What the judge says of each exercise, with the questions that ``check`` asks; no walls: it is your own code."""
+    try:
+        from autograder.grading import grade_notebook, open_seeds
+        from autograder.respond import ForkServer
+    except ModuleNotFoundError as error:
+        advice = "run the checks in the notebook instead, they work everywhere."
+        raise CourseError(
+            f"Whole notebooks cannot be judged on this system, it has no {error.name}; {advice}"
+        ) from None
     with ForkServer(chapter, sandbox=False) as server:
         return grade_notebook(rebuild(released, sources, chapter), chapter, open_seeds, server)
 
