@@ -14,7 +14,7 @@ MARKS = {r"\[([^\]]*)\]\([^)]*\)": r"\1", r"\$([^$]*)\$": r"\1", r"[*`]": "", r"
 def prose(source: str, least: int = 15) -> list[str]:
     """The paragraphs of a chapter's source with at least so many words, without headings, code, equations and marks.
 
-    >>> source = "# Title\\n\\n+++\\n\\nA *beam* is [wide](#ref-x).\\n\\n```python\\nx = 1\\n```\\n\\n$$ y $$ (eq-y)\\n"
+    >>> source = "# Title\\n\\n+++\\n\\nA *beam* is [wide](#ref-x).\\n\\n```python\\nx = 1\\n```\\n\\n$$ y $$\\n"
     >>> prose(source, least=3)
     ['A beam is wide.']
     """
