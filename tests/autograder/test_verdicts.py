@@ -119,7 +119,7 @@ LISTED = {
     "patchify": 3,
     "vit_embed": 3,
     "contrastive": 4,
-    "name_the_bug": 3,
+    "name_the_bug": 8,
 }
 
 
