@@ -42,9 +42,8 @@ check: setup  ## compare the committed notebooks with their sources; runs nothin
 soundness: setup  ## try the judge on every answer we know, and write the page of it
 	$(BIN)/autograder soundness --page docs/soundness.md
 
-coverage: setup  ## concepts taught in Parts I and II, and claim checks that are complete
-	$(BIN)/autograder coverage --part I
-	$(BIN)/autograder coverage --part II
+coverage: setup  ## all 103 concepts are taught, and every claim check is complete
+	$(BIN)/autograder coverage
 	$(BIN)/autograder claims --check
 
 chapters-time: setup  ## seconds per chapter; fails over 120
@@ -66,11 +65,11 @@ unit: setup  ## the fast tests
 	$(BIN)/python -m pytest -n auto -rs tests/lib tests/autograder --doctest-modules lib -W error
 
 nbval: setup  ## run the student editions and compare their outputs
-	$(BIN)/python -m pytest --nbval --nbval-sanitize-with tests/nbval.cfg chapters -W ignore
+	$(BIN)/python -m pytest -n 2 --dist loadscope --nbval --nbval-sanitize-with tests/nbval.cfg chapters -W ignore
 
 slow: setup  ## solutions, book, leak check, grading path, the documents' commands, pretraining, attacks
-	$(BIN)/python -m pytest -n 2 tests/attacks
-	$(BIN)/python -m pytest tests/slow tests/bad_submissions tests/test_pretrain.py
+	$(BIN)/python -m pytest -n 2 tests/attacks tests/slow/test_solutions.py
+	$(BIN)/python -m pytest tests/slow tests/bad_submissions tests/test_pretrain.py --ignore tests/slow/test_solutions.py
 
 test-kill: setup  ## kill the grader, a worker, the fork server and PostgreSQL at 20 moments each
 	KILLS=20 $(BIN)/python -m pytest tests/slow/test_grade_run.py tests/slow/test_postgres.py -k kill
