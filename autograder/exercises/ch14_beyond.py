@@ -242,6 +242,36 @@ def bt_loss__infinite(r_w, r_l, mask):
     return (torch.where(mask, surprise, 0).sum(dim=1) / mask.sum(dim=1)).mean()
 
 
+@BT_LOSS.misconception(
+    "Finite, but only because something small was added",
+    fails=("bt_loss_far_apart",),
+    hints=(
+        "All is right but where the rewards are far apart: there your loss is finite, and far too small.",
+        "With 1e-8 inside the logarithm no surprise is above 18.4, and beyond that nothing is learned. F.logsigmoid "
+        "needs no such number and knows that log σ(-900) is -900.",
+        "Read what the task says about a σ that is rounded to 0.",
+    ),
+)
+def bt_loss__something_added(r_w, r_l, mask):
+    surprise = -torch.log(torch.sigmoid(r_w - r_l) + 1e-8)
+    return (torch.where(mask, surprise, 0).sum(dim=1) / mask.sum(dim=1)).mean()
+
+
+@BT_LOSS.misconception(
+    "The mask comes before the logarithm",
+    fails=BT_LOSS.all_but("all", "one_pair", "far_apart"),
+    hints=(
+        "Where all pairs are real you are right. Elsewhere your loss is too high.",
+        "The difference was set to 0 where there is no pair. But -log σ(0) is log 2, and not 0: every such place adds "
+        "that much. The surprise has to be masked.",
+        "Read the equation of L: what does the inner sum run over?",
+    ),
+)
+def bt_loss__mask_before_log(r_w, r_l, mask):
+    surprise = -F.logsigmoid(mask * (r_w - r_l))
+    return (surprise.sum(dim=1) / mask.sum(dim=1)).mean()
+
+
 # ---- 14.2 pg_loss ----
 
 PG_LOSS = Exercise(
@@ -379,6 +409,53 @@ def pg_loss__penalty_beside(lp, R, beta, lp_ref, mask):
     logp, logp_ref = (mask * lp).sum(dim=1), (mask * lp_ref).sum(dim=1)
     A = R.detach()
     return -((A - A.mean()) * logp).mean() + beta * (logp - logp_ref.detach()).mean()
+
+
+@PG_LOSS.misconception(
+    "The penalty stands beside the policy gradient, and both policies get a gradient from it",
+    fails=PG_LOSS.all_but("free"),
+    hints=(
+        "With beta = 0 you are right. With more, each answer is pushed down by the same amount, and the reference "
+        "policy is trained, too.",
+        "log π - log π_ref of what was drawn estimates the distance, but its own gradient is that of log π alone, "
+        "which is 0 on average, and one of log π_ref, which should stand still. The penalty belongs to the reward.",
+        _PENALTY,
+    ),
+)
+def pg_loss__penalty_beside_not_detached(lp, R, beta, lp_ref, mask):
+    logp, logp_ref = (mask * lp).sum(dim=1), (mask * lp_ref).sum(dim=1)
+    A = R.detach()
+    return -((A - A.mean()) * logp).mean() + beta * (logp - logp_ref).mean()
+
+
+@PG_LOSS.misconception(
+    "Nothing is detached, and no mean is taken off",
+    fails=PG_LOSS.all_but(),
+    hints=(
+        "To take off no mean is right, and so is the value of your loss. Its gradients also reach the reward model, "
+        "the reference policy, and the policy a second time.",
+        "A is a number that says how good an answer was. Without detach() it is a part of what is learned.",
+        _NUMBERS,
+    ),
+)
+def pg_loss__nothing_detached_no_mean(lp, R, beta, lp_ref, mask):
+    logp, logp_ref = (mask * lp).sum(dim=1), (mask * lp_ref).sum(dim=1)
+    return -((R - beta * (logp - logp_ref)) * logp).mean()
+
+
+@PG_LOSS.misconception(
+    "Pads count in the penalty",
+    fails=PG_LOSS.all_but("one_length", "one_token", "free", "at_the_start"),
+    hints=(
+        "With beta = 0, and where all answers are of one length, you are right.",
+        "The mask was used for the log-probability of an answer and not for its penalty: what stands behind the end of "
+        "the answer was added there.",
+        "Read the equation of A: what stands before the bracket?",
+    ),
+)
+def pg_loss__pads_in_penalty(lp, R, beta, lp_ref, mask):
+    A = (R - beta * (lp - lp_ref).sum(dim=1)).detach()
+    return -((A - A.mean()) * (mask * lp).sum(dim=1)).mean()
 
 
 @PG_LOSS.misconception(
@@ -646,6 +723,22 @@ def patchify__channels_apart(img, p):
 def patchify__only_reshaped(img, p):
     B, C, H, W = img.shape
     return img.reshape(B, (H // p) * (W // p), C * p * p)
+
+
+@PATCHIFY.misconception(
+    "The channels still stand before the grid",
+    fails=PATCHIFY.all_but("one_channel"),
+    hints=(
+        "With one channel you are right. With more, your shape is right, but a patch holds several squares of one "
+        "channel.",
+        "The squares were cut out well: (B, C, H/p, W/p, p, p). There the channel comes before the grid. Move it "
+        "behind the grid before the last reshape, so that a patch holds all channels of one square.",
+        _INSIDE,
+    ),
+)
+def patchify__channels_before_grid(img, p):
+    B, C = img.shape[:2]
+    return img.unfold(2, p, p).unfold(3, p, p).reshape(B, -1, C * p * p)
 
 
 @PATCHIFY.misconception(
@@ -917,6 +1010,23 @@ def vit_embed__no_bias(img, p, params):
     if params.cls is not None:
         x = torch.cat([params.cls.expand(len(x), 1, -1), x], dim=1)
     return x + params.positions
+
+
+@VIT_EMBED.misconception(
+    "The bias is added to [CLS], too",
+    fails=VIT_EMBED.all_but("no_cls"),
+    hints=(
+        "The patches are right. The first row is off by a vector.",
+        "b belongs to the projection of a patch, W x + b. [CLS] is not projected: it gets its position and nothing "
+        "else.",
+        _SUM,
+    ),
+)
+def vit_embed__bias_on_cls(img, p, params):
+    x = patchify(img, p) @ params.W.T
+    if params.cls is not None:
+        x = torch.cat([params.cls.expand(len(x), 1, -1), x], dim=1)
+    return x + params.b + params.positions
 
 
 @VIT_EMBED.misconception(

@@ -58,9 +58,10 @@ def pg_loss(lp: Tensor, R: Tensor, beta: float, lp_ref: Tensor, mask: Tensor) ->
             nothing there. Every answer has at least one token.
 
     Returns:
-        A scalar. Gradients reach lp and nothing else; nothing is changed. (No mean taken off,
-        the mean of R alone, or the mean over the other answers are accepted too: all have the
-        same expected gradient, but for a factor B/(B - 1).)
+        A scalar; its value and its gradient are compared. Gradients reach lp and nothing else;
+        nothing is changed. (No mean taken off, the mean of R alone, or the mean over the other
+        answers are accepted too. Their expected gradients are the same but for a share 1/B: with
+        the mean of all answers it is (B - 1)/B times the one without a mean.)
 
     Built in chapter 14.
 

@@ -30,9 +30,9 @@ def patchify(img: Tensor, p: int) -> Tensor:
 
     Built in chapter 14.
 
-    >>> img = torch.arange(8).view(1, 1, 2, 4)  # 0 1 2 3 above 4 5 6 7
+    >>> img = torch.arange(8.0).view(1, 1, 2, 4)  # 0 1 2 3 above 4 5 6 7
     >>> patchify(img, 2).tolist()
-    [[[0, 1, 4, 5], [2, 3, 6, 7]]]
+    [[[0.0, 1.0, 4.0, 5.0], [2.0, 3.0, 6.0, 7.0]]]
     """
     B, C, H, W = img.shape
     grid = img.reshape(B, C, H // p, p, W // p, p)
