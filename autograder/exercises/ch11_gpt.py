@@ -216,6 +216,43 @@ def windows__last_lost(ids, T, stride, split):
 
 
 @WINDOWS.misconception(
+    "The number of windows is one too small",
+    fails=WINDOWS.all_but("every", "one_missing"),
+    hints=(
+        "In most parts you have one window too few, the last one.",
+        "(n - T) // stride counts the steps between the windows, not the windows: the first one is forgotten. A window "
+        "takes T + 1 of the n tokens, so there are (n - T - 1) // stride + 1.",
+        "Count by hand: how many windows with T = 3 and stride 2 fit into 6 tokens?",
+    ),
+)
+def windows__counted_one_less(ids, T, stride, split):
+    parts = []
+    for first, end in ((0, split), (split, len(ids))):
+        start = first + stride * torch.arange((end - first - T) // stride)
+        place = start[:, None] + torch.arange(T)
+        parts.append(Windows(ids[place], ids[place + 1], start))
+    return tuple(parts)
+
+
+@WINDOWS.misconception(
+    "The labels are the ids plus 1",
+    fails=WINDOWS.all_but(),
+    hints=(
+        "Your inputs are right. Your labels are no tokens of the text.",
+        "1 was added to the ids, not to the places: ids[place + 1], not ids[place] + 1.",
+        "Read the equation for y.",
+    ),
+)
+def windows__ids_plus_one(ids, T, stride, split):
+    parts = []
+    for first, end in ((0, split), (split, len(ids))):
+        start = torch.arange(first, end - T, stride)
+        x = ids[start[:, None] + torch.arange(T)]
+        parts.append(Windows(x, x + 1, start))
+    return tuple(parts)
+
+
+@WINDOWS.misconception(
     "The stride is one too large",
     fails=WINDOWS.all_but(),
     hints=(
@@ -1178,6 +1215,27 @@ def gpt_block__output_normalised(x, params, n_heads, drop=None):
     W_1, b_1, W_2, b_2 = params.feed_forward
     hidden = F.gelu(layer_norm(a, *params.norm_2) @ W_1.T + b_1)
     return layer_norm(a + drop(hidden @ W_2.T + b_2), *params.norm_2), weights
+
+
+@GPT_BLOCK.misconception(
+    "x is multiplied by the root of D",
+    fails=GPT_BLOCK.all_but(),
+    hints=(
+        "Your block adds the right things to an x that is too large.",
+        "The root of D belongs to the embedding of chapter 9, before the first block. Here x is added as it is.",
+        "Read the equation: what is x multiplied by?",
+    ),
+)
+def gpt_block__scaled(x, params, n_heads, drop=None):
+    if drop is None:
+        drop = torch.nn.Identity()
+    x = x * x.shape[-1] ** 0.5
+    z = layer_norm(x, *params.norm_1)
+    found, weights = multi_head_attention(z, z, params.attention, n_heads, causal_mask(x.shape[1]))
+    a = x + drop(found)
+    W_1, b_1, W_2, b_2 = params.feed_forward
+    hidden = F.gelu(layer_norm(a, *params.norm_2) @ W_1.T + b_1)
+    return a + drop(hidden @ W_2.T + b_2), weights
 
 
 @GPT_BLOCK.misconception(
@@ -2670,6 +2728,35 @@ def generate__cache_slides(model, ids, n, context, cache=True, pick=None):
 
 
 @GENERATE.misconception(
+    "When the context is full, the oldest keys are dropped, and the positions run on",
+    fails=GENERATE.all_but("plain", "cached", "plain_long", "pick", "reads_once", "reads_all", "untouched"),
+    hints=(
+        "Without the cache you are right. With it, the model is asked about positions that it does not have.",
+        "The cache was cropped and never read anew, and the new token has its place in the whole text. But the keys "
+        "were made at other positions, and no position is as high as context.",
+        _FULL,
+    ),
+)
+def generate__cache_slides_on(model, ids, n, context, cache=True, pick=None):
+    past = None
+    for _ in range(n):
+        length = ids.shape[1]
+        if past is None:
+            read = ids[:, -context:]
+            positions = torch.arange(read.shape[1])
+        else:
+            read, positions = ids[:, -1:], torch.tensor([length - 1])
+            past = past[:, -(context - 1) :]
+        logits, kv = model(read, positions, past)
+        if cache:
+            past = kv if past is None else torch.cat([past, kv], dim=1)
+        last = logits[:, -1]
+        chosen = last.argmax(dim=-1) if pick is None else pick(last)
+        ids = torch.cat([ids, chosen[:, None]], dim=1)
+    return ids
+
+
+@GENERATE.misconception(
     "When the context is full, all is read anew, but past is kept",
     fails=GENERATE.all_but("plain", "cached", "plain_long", "pick", "reads_once", "reads_all", "untouched"),
     hints=(
@@ -3080,6 +3167,24 @@ def count_parameters__untied_linear(cfg):
     tables = 2 * cfg.V * D + cfg.context * D + cfg.V
     attention = 4 * (D * D + D)
     network = D * F + F + F * D + D
+    norms = 2 * 2 * D
+    return tables + cfg.layers * (attention + network + norms) + 2 * D
+
+
+@COUNT_PARAMETERS.misconception(
+    "The network has one matrix",
+    fails=COUNT_PARAMETERS.all_but(),
+    hints=(
+        "D F is missing in each layer.",
+        "The network goes up, from D to F, and down again, from F to D: two matrices.",
+        _TERMS,
+    ),
+)
+def count_parameters__one_matrix(cfg):
+    D, F = cfg.D, cfg.d_ff
+    tables = cfg.V * D + cfg.context * D
+    attention = 4 * (D * D + D)
+    network = D * F + F + D
     norms = 2 * 2 * D
     return tables + cfg.layers * (attention + network + norms) + 2 * D
 
