@@ -1198,6 +1198,22 @@ def mlm_mask__ids_fixed(x, u, random_ids, special, rate=0.15):
     return torch.where(chosen & (u[1] >= 0.8) & (u[1] < 0.9), random_ids, masked), x.clone(), chosen
 
 
+@MLM_MASK.misconception(
+    "Every id above 4 is taken for a word, whatever special says",
+    fails=("mlm_mask_ids", "mlm_mask_unknown"),
+    hints=(
+        "With our own vocabularies you are right; with other ids of the special tokens you are not.",
+        "x > 4 asks for the order of our own vocabularies. Compare x with special.cls, special.sep and special.pad. "
+        "(It spares unknown words as well; that alone would be accepted.)",
+        "Read what the task says about special.",
+    ),
+)
+def mlm_mask__above_four(x, u, random_ids, special, rate=0.15):
+    chosen = (x > 4) & (u[0] < rate)
+    masked = torch.where(chosen & (u[1] < 0.8), special.mask, x)
+    return torch.where(chosen & (u[1] >= 0.8) & (u[1] < 0.9), random_ids, masked), x.clone(), chosen
+
+
 # ---- 12.3 mlm_loss ----
 
 MLM_LOSS = Exercise(
@@ -1383,6 +1399,39 @@ def mlm_loss__nan(logits, labels, weights):
 
 
 @MLM_LOSS.misconception(
+    "With nothing chosen the loss is NaN: a mean over no token",
+    fails=("mlm_loss_none",),
+    hints=(
+        "You are right where something was chosen. With nothing chosen the loss is NaN.",
+        "The mean of no numbers at all was taken; cross_entropy does so if it ignores every token. Sum, and divide by "
+        "a number that is never 0.",
+        "Read what the task says about a batch in which nothing was chosen.",
+    ),
+)
+def mlm_loss__nan_ignored(logits, labels, weights):
+    asked = labels.masked_fill(weights == 0, -100)
+    return F.cross_entropy(logits.mT, asked, ignore_index=-100)
+
+
+@MLM_LOSS.misconception(
+    "With nothing chosen the loss is a constant: no gradient reaches the scores",
+    fails=("mlm_loss_none",),
+    hints=(
+        "You are right where something was chosen. With nothing chosen there comes a 0 that does not depend on the "
+        "scores.",
+        "backward() of such a number raises an error, in the middle of a training. Let the 0 come out of the sum: "
+        "divide by a number that is never 0.",
+        "Read what the task says about gradients if nothing was chosen.",
+    ),
+)
+def mlm_loss__constant(logits, labels, weights):
+    if weights.sum() == 0:
+        return torch.tensor(0.0)
+    surprise = F.cross_entropy(logits.mT, labels, reduction="none")
+    return (weights * surprise).sum() / weights.sum()
+
+
+@MLM_LOSS.misconception(
     "The sign is missing",
     fails=MLM_LOSS.all_but(),
     hints=(
@@ -1437,6 +1486,20 @@ def mlm_loss__rounded(logits, labels, weights):
 )
 def mlm_loss__bounded(logits, labels, weights):
     surprise = -(logits.softmax(-1) + 1e-12).log().gather(-1, labels[..., None])[..., 0]
+    return (weights * surprise).sum() / weights.sum().clamp(min=1)
+
+
+@MLM_LOSS.misconception(
+    "A small number, 1e-9, is added inside the logarithm",
+    fails=("mlm_loss_large",),
+    hints=(
+        "With scores of usual size you are nearly right; no loss of yours is above 20.8.",
+        "1e-9 inside the logarithm bounds it, and where it binds the gradient is gone. log_softmax needs no such help.",
+        "Read what the task says about the size of the scores.",
+    ),
+)
+def mlm_loss__bounded_lower(logits, labels, weights):
+    surprise = -(logits.softmax(-1) + 1e-9).log().gather(-1, labels[..., None])[..., 0]
     return (weights * surprise).sum() / weights.sum().clamp(min=1)
 
 
@@ -1526,7 +1589,7 @@ def mlm_loss__inverted(logits, labels, weights):
 
 @MLM_LOSS.misconception(
     "No gradient reaches the scores",
-    fails=("mlm_loss_gradients",),
+    fails=("mlm_loss_none", "mlm_loss_gradients"),
     hints=(
         "Your loss is right, but nothing can be learned from it.",
         "item, detach or a new tensor made of numbers cuts the loss off from the scores.",
@@ -1563,7 +1626,6 @@ NSP_PAIRS = Exercise(
     difficulty=2,
     equivalent={
         "pairs, rows = ([], iter(u))": "numbers in tensors are compared and multiplied like numbers in lists.",
-        "if u_0 <= 0.5:": "a random number hits one half with probability 0.",
     },
 )
 _PAIRS = "Read the equation, and what the task says about e and j."
@@ -1680,6 +1742,48 @@ def nsp_pairs__moved_on(docs, u):
             e = int(u_1 * len(docs))
             other = docs[(e + 1) % len(docs) if e == d else e]
             pairs.append((doc[i], doc[i + 1], True) if u_0 < 0.5 else (doc[i], other[int(u_2 * len(other))], False))
+    return pairs
+
+
+@NSP_PAIRS.misconception(
+    "A document's own number is exchanged for the next; the others are not moved up",
+    fails=NSP_PAIRS.all_but("two"),
+    hints=(
+        "Your random sentences never come from the document of a, but some documents are never drawn, and one is drawn "
+        "twice as often.",
+        "e runs over the D - 1 others. From a's own number on, *every* e stands for the document one further: e >= d, "
+        "where you have e == d.",
+        _PAIRS,
+    ),
+)
+def nsp_pairs__only_own_moved(docs, u):
+    pairs, rows = [], iter(u.tolist())
+    for d, doc in enumerate(docs):
+        for i in range(len(doc) - 1):
+            u_0, u_1, u_2 = next(rows)
+            e = int(u_1 * (len(docs) - 1))
+            other = docs[e + 1 if e == d else e]
+            pairs.append((doc[i], doc[i + 1], True) if u_0 < 0.5 else (doc[i], other[int(u_2 * len(other))], False))
+    return pairs
+
+
+@NSP_PAIRS.misconception(
+    "At exactly one half b follows",
+    fails=("nsp_pairs_borders",),
+    hints=(
+        "You are right but where the first number is exactly one half.",
+        "The equation has u < 1/2, and you have u <= 1/2.",
+        _PAIRS,
+    ),
+)
+def nsp_pairs__half_included(docs, u):
+    pairs, rows = [], iter(u.tolist())
+    for d, doc in enumerate(docs):
+        others = docs[:d] + docs[d + 1 :]
+        for i in range(len(doc) - 1):
+            u_0, u_1, u_2 = next(rows)
+            other = others[int(u_1 * len(others))]
+            pairs.append((doc[i], doc[i + 1], True) if u_0 <= 0.5 else (doc[i], other[int(u_2 * len(other))], False))
     return pairs
 
 
@@ -2175,6 +2279,21 @@ def bert_embed__g_and_b(ids, segments, params):
 def bert_embed__usual_eps(ids, segments, params):
     x = params.tokens[ids] + params.segments[segments] + params.positions[: ids.shape[1]]
     return layer_norm(x, params.g, params.b)
+
+
+@BERT_EMBED.misconception(
+    "The variance is divided by D - 1",
+    fails=BERT_EMBED.all_but(),
+    hints=(
+        "Your vectors are all a little too short, by the same factor.",
+        "torch's var and std divide by D - 1 unless told otherwise. The norm divides by D; layer_norm does it for you.",
+        _NORMED,
+    ),
+)
+def bert_embed__sample_variance(ids, segments, params):
+    x = params.tokens[ids] + params.segments[segments] + params.positions[: ids.shape[1]]
+    x = (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True) + 1e-12).sqrt()
+    return params.g * x + params.b
 
 
 @BERT_EMBED.misconception(
@@ -2792,6 +2911,26 @@ def wordpiece_encode__ids(word, vocab, unk="[UNK]"):
     return pieces
 
 
+@WORDPIECE.misconception(
+    "An empty word is called unknown",
+    fails=("wordpiece_encode_names",),
+    hints=(
+        "All words are cut as they should be. Of no letters at all you make an unknown word.",
+        "Nothing was left to be cut: at no place a piece was missing. The result is an empty list.",
+        "Read what the task says about an empty word.",
+    ),
+)
+def wordpiece_encode__empty_unknown(word, vocab, unk="[UNK]"):
+    pieces, i = [], 0
+    while i < len(word):
+        j = next((j for j in range(len(word), i, -1) if ("##" if i else "") + word[i:j] in vocab), None)
+        if j is None:
+            return [unk]
+        pieces.append(("##" if i else "") + word[i:j])
+        i = j
+    return pieces or [unk]
+
+
 # ---- 12.7 linear_warmup_decay ----
 
 WARMUP_DECAY = Exercise(
@@ -2978,6 +3117,19 @@ def linear_warmup_decay__at_least_one(step, warmup, total, peak):
     if step < warmup:
         return peak * step / warmup
     return peak * max(0, total - step) / max(1, total - warmup)
+
+
+@WARMUP_DECAY.misconception(
+    "The smaller of two lines: without a warm-up the first step is 0",
+    fails=("linear_warmup_decay_none",),
+    hints=(
+        "You are right but for step 0 without a warm-up, where yours is 0.",
+        "The rising line is step / max(1, w): at step 0 it is 0 even if there is no warm-up. With w = 0 leave it out.",
+        _BORDER,
+    ),
+)
+def linear_warmup_decay__minimum_at_least_one(step, warmup, total, peak):
+    return peak * min(step / max(1, warmup), max(0, (total - step) / max(1, total - warmup)))
 
 
 @WARMUP_DECAY.misconception(

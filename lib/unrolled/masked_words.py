@@ -76,8 +76,8 @@ def mlm_loss(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
         weights: (B, T), 1 where a token was chosen and 0 elsewhere.
 
     Returns:
-        A scalar in nats; 0 if nothing was chosen. Gradients reach the logits, and are finite;
-        nothing is changed. (A denominator that is larger by 1e-5, as in Google's program, is
+        A scalar in nats; 0 if nothing was chosen. Gradients reach the logits, then too, and
+        are finite; nothing is changed. (A denominator that is larger by 1e-5, as in Google's program, is
         accepted too.)
 
     Built in chapter 12.
