@@ -183,6 +183,21 @@ def classification_head__no_dropout(h, mask, params, pool, p, train, u):
 
 
 @HEAD.misconception(
+    "F.dropout draws its own random numbers",
+    fails=HEAD.all_but("cls", "mean", "one"),
+    hints=(
+        "After training you are right. In training u plays no part, and two calls give two results.",
+        "u says which features are dropped, so that the result can be repeated. Use dropout of chapter 9, which "
+        "takes it.",
+        _DROP,
+    ),
+)
+def classification_head__own_random_numbers(h, mask, params, pool, p, train, u):
+    s = h[:, 0] if pool == "cls" else masked_mean(h, mask)
+    return F.dropout(s, p, train) @ params.W.T + params.b
+
+
+@HEAD.misconception(
     "What is kept is not enlarged",
     fails=HEAD.all_but("cls", "mean", "one"),
     hints=(
@@ -261,6 +276,41 @@ _ALLOWED = "Read what the task says about allowed."
 def span_loss__all_steps(start, end, spans, allowed):
     total = F.cross_entropy(start, spans[:, 0]) + F.cross_entropy(end, spans[:, 1])
     return total / 2
+
+
+@SPANS.misconception(
+    "Scores that are not allowed are set to 0",
+    fails=(
+        "span_loss_random",
+        "span_loss_outside",
+        "span_loss_large",
+        "span_loss_gradients",
+        "span_loss_untouched",
+    ),
+    hints=(
+        "Your best_span is right. In your loss, question and pads take part as if their scores were 0.",
+        "exp(0) is 1, not 0: a score of 0 is a score like others. Only minus infinity takes no part.",
+        _LOSS,
+    ),
+)
+def span_loss__zero_scores(start, end, spans, allowed):
+    start, end = start * allowed, end * allowed
+    return (F.cross_entropy(start, spans[:, 0]) + F.cross_entropy(end, spans[:, 1])) / 2
+
+
+@SPANS.misconception(
+    "Scores that are not allowed are set to a number that is not low enough",
+    fails=("span_loss_large",),
+    hints=(
+        "Your best_span is right, and your loss for scores of common size. Where all scores are far below 0, "
+        "question and pads win.",
+        "Scores may be of any size, so there may be some below your number. Take minus infinity.",
+        _LOSS,
+    ),
+)
+def span_loss__not_low_enough(start, end, spans, allowed):
+    start, end = (scores.masked_fill(~allowed, -1e3) for scores in (start, end))
+    return (F.cross_entropy(start, spans[:, 0]) + F.cross_entropy(end, spans[:, 1])) / 2
 
 
 @SPANS.misconception(
@@ -361,6 +411,58 @@ def span_loss__end_excluded(start, end, spans, allowed):
 def span_loss__softmax_twice(start, end, spans, allowed):
     start, end = (torch.softmax(scores.masked_fill(~allowed, -torch.inf), dim=-1) for scores in (start, end))
     return (F.cross_entropy(start, spans[:, 0]) + F.cross_entropy(end, spans[:, 1])) / 2
+
+
+@SPANS.misconception(
+    "Zeros outside the allowed lengths",
+    fails=("span_loss_best", "span_loss_short_and_long"),
+    hints=(
+        "Your loss is right. Where all sums are negative, your answer ends before it starts, or is too long.",
+        "triu and tril put zeros where no answer is, and 0 is more than every negative sum. Put minus infinity there.",
+        _BEST,
+    ),
+)
+def best_span__zeros_outside(start, end, allowed, longest):
+    T = start.shape[1]
+    start, end = (scores.masked_fill(~allowed, -torch.inf) for scores in (start, end))
+    best = (start[:, :, None] + end[:, None, :]).triu().tril(longest - 1).flatten(1).argmax(dim=1)
+    return torch.stack([best // T, best % T], dim=1)
+
+
+@SPANS.misconception(
+    "The search begins with a best score of 0",
+    fails=("span_loss_best", "span_loss_short_and_long"),
+    hints=(
+        "Your loss is right. Where all sums are negative, your answer is step 0, which is not even allowed.",
+        "A sum had to be more than 0 to be taken. Scores may all be negative: begin with minus infinity.",
+        _BEST,
+    ),
+)
+def best_span__best_from_zero(start, end, allowed, longest):
+    answers = torch.zeros(len(start), 2, dtype=torch.long)
+    for b in range(len(start)):
+        best, places = 0.0, allowed[b].nonzero().flatten().tolist()
+        for i in places:
+            for j in places:
+                if i <= j < i + longest and start[b, i] + end[b, j] > best:
+                    best, answers[b] = start[b, i] + end[b, j], torch.tensor([i, j])
+    return answers
+
+
+@SPANS.misconception(
+    "Answers of a single step are left out",
+    fails=SPANS.all_but("random", "outside", "large", "gradients", "untouched"),
+    hints=(
+        "Your loss is right. None of your answers has a single step.",
+        "i and j may be equal: then the answer is one step long.",
+        _BEST,
+    ),
+)
+def best_span__two_at_least(start, end, allowed, longest):
+    T = start.shape[1]
+    fits = torch.ones(T, T, dtype=torch.bool).triu(1).tril(longest - 1) & allowed[:, :, None] & allowed[:, None, :]
+    best = (start[:, :, None] + end[:, None, :]).masked_fill(~fits, -torch.inf).flatten(1).argmax(dim=1)
+    return torch.stack([best // T, best % T], dim=1)
 
 
 @SPANS.misconception(
@@ -806,6 +908,81 @@ def set_trainable__encoder_in_eval(model, policy, lr, lr_head):
 
 
 @TRAINABLE.misconception(
+    "eval() is called, train() never",
+    fails=("set_trainable_modes",),
+    hints=(
+        "Your flags and your groups are right. A model that comes in eval mode stays in it altogether.",
+        "What is trained must be put into training mode as well: model.train() first, then eval() for what is frozen.",
+        _AFTER,
+    ),
+)
+def set_trainable__never_train(model, policy, lr, lr_head):
+    bert = model.bert
+    frozen = [bert] if policy == "frozen" else []
+    if policy not in ("frozen", "full"):
+        frozen = [bert.embedding, *bert.layers[:-policy]]
+    model.requires_grad_(True)
+    for part in frozen:
+        part.requires_grad_(False).eval().zero_grad()
+    inside = {id(p) for p in bert.parameters()}
+    groups = [{"params": [], "lr": lr}, {"params": [], "lr": lr_head}]
+    for p in model.parameters():
+        if p.requires_grad:
+            groups[id(p) not in inside]["params"].append(p)
+    return groups
+
+
+@TRAINABLE.misconception(
+    "One layer too many is trained",
+    fails=TRAINABLE.all_but(),
+    hints=(
+        "With a number k, your last k + 1 layers are trained.",
+        "Count for k = 1: only the last one, layers[-1], is trained, and layers[:-1] are frozen.",
+        _POLICY,
+    ),
+)
+def set_trainable__one_too_many(model, policy, lr, lr_head):
+    bert = model.bert
+    frozen = [bert] if policy == "frozen" else []
+    if policy not in ("frozen", "full"):
+        frozen = [bert.embedding, *bert.layers[: -policy - 1]]
+    model.requires_grad_(True).train()
+    for part in frozen:
+        part.requires_grad_(False).eval().zero_grad()
+    inside = {id(p) for p in bert.parameters()}
+    groups = [{"params": [], "lr": lr}, {"params": [], "lr": lr_head}]
+    for p in model.parameters():
+        if p.requires_grad:
+            groups[id(p) not in inside]["params"].append(p)
+    return groups
+
+
+@TRAINABLE.misconception(
+    'Every name that begins with "bert" is taken for the encoder',
+    fails=("set_trainable_flags",),
+    hints=(
+        'A part of the head whose name begins with "bert" is treated as if it belonged to model.bert.',
+        "The head is everything outside of model.bert, whatever it is called. Ask model.bert for its parameters, or "
+        'compare with "bert." and its dot.',
+        _HEAD,
+    ),
+)
+def set_trainable__head_by_name(model, policy, lr, lr_head):
+    bert = model.bert
+    frozen = [bert] if policy == "frozen" else []
+    if policy not in ("frozen", "full"):
+        frozen = [bert.embedding, *bert.layers[:-policy]]
+    model.requires_grad_(True).train()
+    for part in frozen:
+        part.requires_grad_(False).eval().zero_grad()
+    groups = [{"params": [], "lr": lr}, {"params": [], "lr": lr_head}]
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            groups[not name.startswith("bert")]["params"].append(p)
+    return groups
+
+
+@TRAINABLE.misconception(
     "What was frozen once stays frozen",
     fails=("set_trainable_again",),
     hints=(
@@ -1241,6 +1418,134 @@ def map_checkpoint__dropped_silently(state):
 
 
 @CHECKPOINT.misconception(
+    "Unused names are not sorted",
+    fails=("map_checkpoint_plain",),
+    hints=(
+        "The mapped tensors are right, and no unused name is missing. They are in the order of the file.",
+        "The task asks for a sorted list, so that two files can be compared.",
+        _UNUSED,
+    ),
+)
+def map_checkpoint__not_sorted(state):
+    pairs = [
+        ("embeddings.word_embeddings.weight", "embedding.tokens"),
+        ("embeddings.token_type_embeddings.weight", "embedding.segments"),
+        ("embeddings.position_embeddings.weight", "embedding.positions"),
+        ("embeddings.LayerNorm", "embedding.norm"),
+        ("encoder.layer", "layers"),
+        ("attention.self.query", "attention.q"),
+        ("attention.self.key", "attention.k"),
+        ("attention.self.value", "attention.v"),
+        ("attention.output.dense", "attention.o"),
+        ("attention.output.LayerNorm", "norm_1"),
+        ("intermediate.dense", "wide"),
+        ("output.dense", "back"),
+        ("output.LayerNorm", "norm_2"),
+        ("pooler.dense", "pooler"),
+    ]
+    ours, unused = {}, []
+    for name, tensor in state.items():
+        own = name.removeprefix("bert.")
+        if not own.startswith(("embeddings.", "encoder.", "pooler.")) or own.endswith("position_ids"):
+            unused.append(name)
+            continue
+        for published, new in pairs:
+            own = own.replace(published, new)
+        if "norm" in own:
+            head, kind = own.rsplit(".", 1)
+            own = f"{head}.g" if kind in ("weight", "gamma") else f"{head}.b"
+        ours[own] = tensor
+    return ours, unused
+
+
+@CHECKPOINT.misconception(
+    "A norm of another head is taken for one of ours",
+    fails=CHECKPOINT.all_but("plain", "old", "some"),
+    hints=(
+        "All of our names are right, but there is one too many: it begins with cls.",
+        "Whatever looks like LayerNorm was renamed, wherever it stands. The heads of pretraining have a norm too; the "
+        "whole name must stand in the table.",
+        _TABLE,
+    ),
+)
+def map_checkpoint__norm_anywhere(state):
+    kinds = {"weight": "g", "gamma": "g", "bias": "b", "beta": "b"}
+    pairs = [
+        ("embeddings.word_embeddings.weight", "embedding.tokens"),
+        ("embeddings.token_type_embeddings.weight", "embedding.segments"),
+        ("embeddings.position_embeddings.weight", "embedding.positions"),
+        ("embeddings.LayerNorm", "embedding.norm"),
+        ("encoder.layer", "layers"),
+        ("attention.self.query", "attention.q"),
+        ("attention.self.key", "attention.k"),
+        ("attention.self.value", "attention.v"),
+        ("attention.output.dense", "attention.o"),
+        ("attention.output.LayerNorm", "norm_1"),
+        ("intermediate.dense", "wide"),
+        ("output.dense", "back"),
+        ("output.LayerNorm", "norm_2"),
+        ("pooler.dense", "pooler"),
+    ]
+    ours, unused = {}, []
+    for name, tensor in state.items():
+        own = name.removeprefix("bert.")
+        if "LayerNorm" not in own and (
+            not own.startswith(("embeddings.", "encoder.", "pooler.")) or own.endswith("position_ids")
+        ):
+            unused.append(name)
+            continue
+        for published, new in pairs:
+            own = own.replace(published, new)
+        if "norm" in own or "LayerNorm" in own:
+            head, kind = own.rsplit(".", 1)
+            own = f"{head}.{kinds[kind]}"
+        ours[own] = tensor
+    return ours, sorted(unused)
+
+
+@CHECKPOINT.misconception(
+    "Layers from the tenth on are lost",
+    fails=("map_checkpoint_deep",),
+    hints=(
+        "With few layers you are right. The names of layers 10 and 11 are given as unused.",
+        "The number of a layer was read as one digit. It may have two.",
+        "Read what the task says about the number of layers.",
+    ),
+)
+def map_checkpoint__one_digit(state):
+    pairs = [
+        ("embeddings.word_embeddings.weight", "embedding.tokens"),
+        ("embeddings.token_type_embeddings.weight", "embedding.segments"),
+        ("embeddings.position_embeddings.weight", "embedding.positions"),
+        ("embeddings.LayerNorm", "embedding.norm"),
+        ("encoder.layer", "layers"),
+        ("attention.self.query", "attention.q"),
+        ("attention.self.key", "attention.k"),
+        ("attention.self.value", "attention.v"),
+        ("attention.output.dense", "attention.o"),
+        ("attention.output.LayerNorm", "norm_1"),
+        ("intermediate.dense", "wide"),
+        ("output.dense", "back"),
+        ("output.LayerNorm", "norm_2"),
+        ("pooler.dense", "pooler"),
+    ]
+    ours, unused = {}, []
+    for name, tensor in state.items():
+        own = name.removeprefix("bert.")
+        known = own.startswith(("embeddings.", "encoder.", "pooler.")) and not own.endswith("position_ids")
+        if not known or (own.startswith("encoder.layer.") and own[15] != "."):
+            unused.append(name)
+            continue
+        for published, new in pairs:
+            own = own.replace(published, new)
+        if "norm" in own:
+            head, kind = own.rsplit(".", 1)
+            own = f"{head}.g" if kind in ("weight", "gamma") else f"{head}.b"
+        ours[own] = tensor
+    return ours, sorted(unused)
+
+
+@CHECKPOINT.misconception(
     "Unused names are given without their beginning",
     fails=CHECKPOINT.all_but("plain", "old", "some"),
     hints=(
@@ -1640,7 +1945,7 @@ _WORDS = "Read what the task says about word_ids."
 
 @ALIGN.misconception(
     'Special tokens get the label 0, "outside"',
-    fails=ALIGN.all_but(),
+    fails=ALIGN.all_but("bare"),
     hints=(
         "The pieces of words are right. [CLS], [SEP] and pads have the label 0.",
         'They are no words. Asked at every row, they would teach the model to say "outside", and flatter it.',
@@ -1795,8 +2100,42 @@ def align_labels__zero_is_none(word_ids, labels):
 
 
 @ALIGN.misconception(
+    "The label 0 is lost",
+    fails=ALIGN.all_but("gap"),
+    hints=(
+        "All words are right but those with the label 0: they have -100.",
+        "`... and labels[word] or -100` takes 0 for False. Use `labels[word] if ... else -100`.",
+        "Read what the task says about labels.",
+    ),
+)
+def align_labels__zero_label_lost(word_ids, labels):
+    aligned, before = [], None
+    for word in word_ids:
+        aligned.append((word is not None and word != before and labels[word]) or -100)
+        before = word
+    return aligned
+
+
+@ALIGN.misconception(
+    "Before the row, word 0 counts as begun",
+    fails=("align_labels_bare",),
+    hints=(
+        "Behind [CLS] you are right. Where a row begins with a word, its first piece has -100.",
+        "The variable for the word before began with 0, which is the number of a word. Begin with None.",
+        _WORDS,
+    ),
+)
+def align_labels__begins_with_zero(word_ids, labels):
+    aligned, before = [], 0
+    for word in word_ids:
+        aligned.append(labels[word] if word is not None and word != before else -100)
+        before = word
+    return aligned
+
+
+@ALIGN.misconception(
     "Special tokens are left out: the result is too short",
-    fails=ALIGN.all_but(),
+    fails=ALIGN.all_but("bare"),
     hints=(
         "Your list is shorter than the row.",
         "There is a score for every token of the row, [CLS], [SEP] and pads too: each needs an entry.",
@@ -1889,7 +2228,7 @@ def sentence_embedding__normalised_twice(h, mask):
     fails=EMBEDDING.all_but(),
     hints=(
         "Only the first step plays a part in your vectors.",
-        "That is BERT's habit. This model was trained with the mean: its [CLS] was never asked.",
+        "That is BERT's habit. This model was trained with the mean, in which [CLS] is one step of many.",
         _MEAN,
     ),
 )
@@ -1949,6 +2288,20 @@ def sentence_embedding__words_only(h, mask):
 )
 def sentence_embedding__over_the_batch(h, mask):
     return F.normalize(masked_mean(h, mask), dim=0)
+
+
+@EMBEDDING.misconception(
+    "One length for the whole batch",
+    fails=EMBEDDING.all_but(),
+    hints=(
+        "Your vectors point in the right direction, but are shorter than 1, and shorter still in a larger batch.",
+        "norm() without dim is the length of all rows together. Divide each row by its own length.",
+        _UNIT,
+    ),
+)
+def sentence_embedding__one_length(h, mask):
+    mean = masked_mean(h, mask)
+    return mean / mean.norm()
 
 
 @EMBEDDING.misconception(

@@ -147,8 +147,9 @@ def span_loss_outside(span_loss, rng):
 
 @probe("span_loss", "the loss of scores so large and so far apart that exp of them overflows or is 0")
 def span_loss_large(span_loss, rng):
+    """All far below 0: a step that is not allowed must lie below them all."""
     allowed = _text(rng)
-    start, end = 900 * normal(rng, ROWS, STEPS), 900 * normal(rng, ROWS, STEPS)
+    start, end = 900 * normal(rng, ROWS, STEPS) - 2e4, 900 * normal(rng, ROWS, STEPS) - 2e4
     return {"loss": span_loss(start, end, _inside(rng, allowed, 5), allowed)}
 
 
@@ -167,10 +168,10 @@ def span_loss_untouched(span_loss, rng):
     return {"loss": loss, "start after": start, "end after": end, "spans after": spans, "allowed after": allowed}
 
 
-@probe("span_loss", "best answers of random scores")
+@probe("span_loss", "best answers of random scores, all of them negative")
 def span_loss_best(best_span, rng):
     allowed = _text(rng, 3 * ROWS)
-    start, end = normal(rng, 3 * ROWS, STEPS), normal(rng, 3 * ROWS, STEPS)
+    start, end = normal(rng, 3 * ROWS, STEPS) - 9, normal(rng, 3 * ROWS, STEPS) - 9
     return {f"longest {longest}": best_span(start, end, allowed, longest) for longest in (2, 4, 7)}
 
 
@@ -209,10 +210,10 @@ def span_loss_cap(best_span, rng):
     return found
 
 
-@probe("span_loss", "answers of one step, and answers of any length")
+@probe("span_loss", "answers of one step, and answers of any length, all scores negative")
 def span_loss_short_and_long(best_span, rng):
     allowed = _text(rng, 2 * ROWS)
-    start, end = normal(rng, 2 * ROWS, STEPS), normal(rng, 2 * ROWS, STEPS)
+    start, end = normal(rng, 2 * ROWS, STEPS) - 9, normal(rng, 2 * ROWS, STEPS) - 9
     return {f"longest {longest}": best_span(start, end, allowed, longest) for longest in (1, STEPS, 5 * STEPS)}
 
 
@@ -259,11 +260,12 @@ class _Encoder(nn.Module):
 class _Model(nn.Module):
     """An encoder and a head of two parts with names of their own."""
 
-    def __init__(self, rng: torch.Generator, layers: int = 5, width: int = 3):
+    def __init__(self, rng: torch.Generator, layers: int = 5, width: int = 3, head: str = "scores"):
         super().__init__()
         self.temperature = nn.Parameter(torch.ones(2))
         self.bert = _Encoder(layers, width)
-        self.scores = nn.Sequential(nn.Dropout(0.3), nn.Linear(width, 2))
+        self.head = head
+        self.add_module(head, nn.Sequential(nn.Dropout(0.3), nn.Linear(width, 2)))
         with torch.no_grad():
             for p in self.parameters():
                 p.copy_(normal(rng, *p.shape))
@@ -271,7 +273,7 @@ class _Model(nn.Module):
     def modes(self) -> Tensor:
         """Which parts drop: the embedding, the layers in both ways, the head."""
         pairs = [mode for layer in self.bert.layers for mode in (layer.training, layer.drop.training)]
-        return torch.tensor([self.bert.embedding[1].training, *pairs, self.scores[0].training])
+        return torch.tensor([self.bert.embedding[1].training, *pairs, self.get_submodule(self.head)[0].training])
 
 
 def _members(group: dict) -> list[Tensor]:
@@ -309,11 +311,11 @@ def _leave_gradients(rng: torch.Generator, model: nn.Module) -> None:
         p.grad = normal(rng, *p.shape)
 
 
-@probe("set_trainable", "which parameters ask for a gradient, and which stand in the groups")
+@probe("set_trainable", "which parameters ask for a gradient and stand in the groups, whatever the head is called")
 def set_trainable_flags(set_trainable, rng):
     seen = {}
     for policy in ("frozen", 2, "full"):
-        model = _Model(rng)
+        model = _Model(rng, head="bert_scores")
         seen[f"{policy}: step sizes"] = _rates(model, _groups(set_trainable(model, policy, 0.1, 0.7)))
         seen[f"{policy}: requires_grad"] = _flags(model)
     return seen
@@ -399,16 +401,21 @@ PER_LAYER = (
     "attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
     "attention.output.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm",
 )  # fmt: skip
-OTHERS = ("cls.predictions.bias", "cls.seq_relationship.weight", "classifier.weight")
+OTHERS = (
+    "cls.predictions.transform.LayerNorm.weight", "cls.predictions.transform.dense.bias",
+    "cls.predictions.bias", "cls.seq_relationship.weight", "classifier.weight",
+)  # fmt: skip
 
 
 def _published(
     rng: torch.Generator, layers: int, *, prefix: str = "", old: bool = False, width: int = 3, wide: int = 4
 ) -> dict[str, Tensor]:
-    """A checkpoint with the published names, in random order, and a few tensors that our encoder has no place for."""
+    """A checkpoint with the published names, in random order, and a few tensors that our encoder has no place for.
+
+    Those come last, from Z to A, so that they are sorted only if somebody sorts them.
+    """
     tables = (("word", 7), ("position", 6), ("token_type", 2))
     made = {f"embeddings.{name}_embeddings.weight": normal(rng, n, width) for name, n in tables}
-    made["embeddings.position_ids"] = torch.arange(6)[None]
     parts = ["embeddings.LayerNorm", "pooler.dense"]
     parts += [f"encoder.layer.{i}.{part}" for i in range(layers) for part in PER_LAYER]
     for part in parts:
@@ -423,21 +430,28 @@ def _published(
         else:
             made[f"{part}.weight"], made[f"{part}.bias"] = normal(rng, rows, columns), normal(rng, rows)
     made = {prefix + name: tensor for name, tensor in made.items()}
-    made |= {name: normal(rng, 2) for name in OTHERS[: _size(rng, 1, 4)]}
+    heads = OTHERS if prefix else OTHERS[2:]  # a file of names that begin with bert. holds all heads of pretraining
+    counter = {f"{prefix}embeddings.position_ids": torch.arange(6)[None]}
+    more = counter | {name: normal(rng, 2) for name in heads[: _size(rng, 2, 4)]}
     names = list(made)
-    return {names[i]: made[names[i]] for i in torch.randperm(len(names), generator=rng).tolist()}
+    mixed = {names[i]: made[names[i]] for i in torch.randperm(len(names), generator=rng).tolist()}
+    return mixed | {name: more[name] for name in sorted(more, reverse=True)}
 
 
-def _mapped(result) -> dict:
-    """What came back, in the order of our names; the order of the unused ones is left open."""
+def _mapped(result, ordered: bool = False) -> dict:
+    """What came back, in the order of our names; that of the unused ones counts only if ``ordered``."""
     ours, unused = result
     names = sorted(ours)
-    return {"names": tuple(names), "tensors": tuple(ours[name] for name in names), "unused": tuple(sorted(unused))}
+    return {
+        "names": tuple(names),
+        "tensors": tuple(ours[name] for name in names),
+        "unused": tuple(unused if ordered else sorted(unused)),
+    }
 
 
-@probe("map_checkpoint", "the published names")
+@probe("map_checkpoint", "the published names, and the unused ones sorted")
 def map_checkpoint_plain(map_checkpoint, rng):
-    return _mapped(map_checkpoint(_published(rng, 2)))
+    return _mapped(map_checkpoint(_published(rng, 2)), ordered=True)
 
 
 @probe("map_checkpoint", "names that begin with bert.")
@@ -483,8 +497,8 @@ def _row(pieces: list[int], pads: int = 0) -> list[int | None]:
 
 
 def _labels(rng: torch.Generator, n: int) -> list[int]:
-    """Labels of which no two neighbours are alike, with some zeros."""
-    labels = [_size(rng, 1, 9)]
+    """Labels of which no two neighbours are alike; the second is 0, as some others may be."""
+    labels = [_size(rng, 1, 9), 0]
     while len(labels) < n:
         label = _size(rng, 0, 9)
         if label != labels[-1]:
@@ -520,7 +534,7 @@ def align_labels_cut(align_labels, rng):
 def align_labels_gap(align_labels, rng):
     pieces = [1, 2, 1, 2, 1, 3, 1]
     pieces[_size(rng, 1, 5)] = 0
-    return {"labels": align_labels(_row(pieces), torch.randperm(9, generator=rng)[:7].tolist())}  # all different
+    return {"labels": align_labels(_row(pieces), (1 + torch.randperm(8, generator=rng))[:7].tolist())}  # all different
 
 
 @probe("align_labels", "neighbouring words with the same label")
@@ -528,6 +542,12 @@ def align_labels_alike(align_labels, rng):
     label, other = _size(rng, 1, 5), _size(rng, 5, 9)
     pieces = integers(rng, 1, 4, 7).tolist()
     return {"labels": align_labels(_row(pieces), [label, label, 0, 0, other, other, label])}
+
+
+@probe("align_labels", "no special tokens: the row begins with a word")
+def align_labels_bare(align_labels, rng):
+    pieces = [2, 1, *integers(rng, 1, 4, 3).tolist()]
+    return {"labels": align_labels(_row(pieces)[1:-1], _labels(rng, 5))}
 
 
 @probe("align_labels", "the labels are right, and both lists are as they were after the call")
@@ -545,38 +565,44 @@ def align_labels_short(align_labels, rng):
 # ---- 13.6 sentence_embedding ----
 
 
+def _long_states(rng: torch.Generator) -> tuple[Tensor, Tensor]:
+    """States so long that a small number added to a length, as a guard against 0, makes no difference."""
+    h, mask = _states(rng)
+    return 1e3 * h, mask
+
+
 @probe("sentence_embedding", "sentences of different lengths")
 def sentence_embedding_lengths(sentence_embedding, rng):
-    return {"vectors": sentence_embedding(*_states(rng))}
+    return {"vectors": sentence_embedding(*_long_states(rng))}
 
 
 @probe("sentence_embedding", "no pads")
 def sentence_embedding_full(sentence_embedding, rng):
-    return {"vectors": sentence_embedding(normal(rng, 3, 5, D), torch.ones(3, 5, dtype=torch.bool))}
+    return {"vectors": sentence_embedding(1e3 * normal(rng, 3, 5, D), torch.ones(3, 5, dtype=torch.bool))}
 
 
 @probe("sentence_embedding", "states of very different sizes")
 def sentence_embedding_sizes(sentence_embedding, rng):
-    h, mask = _states(rng)
+    h, mask = _long_states(rng)
     return {"vectors": sentence_embedding(h * torch.exp(3 * normal(rng, B, T, 1)), mask)}
 
 
-@probe("sentence_embedding", "large and small states: the length is 1 all the same")
+@probe("sentence_embedding", "large and very large states: the length is 1 all the same")
 def sentence_embedding_length(sentence_embedding, rng):
     h, mask = _states(rng)
-    return {f"times {scale:g}": sentence_embedding(scale * h, mask) for scale in (1e-3, 1e3)}
+    return {f"times {scale:g}": sentence_embedding(scale * h, mask) for scale in (1e2, 1e5)}
 
 
 @probe("sentence_embedding", "the vectors are right and gradients reach the states, zero at the pads")
 def sentence_embedding_gradients(sentence_embedding, rng):
     h, mask = _states(rng)
     h = h.requires_grad_()
-    return gradients(rng, sentence_embedding(h, mask) + 0 * h.sum(), h=h)
+    return gradients(rng, sentence_embedding(1e3 * h, mask) + 0 * h.sum(), h=h)
 
 
 @probe("sentence_embedding", "the vectors are right, and both arguments are as they were after the call")
 def sentence_embedding_untouched(sentence_embedding, rng):
-    h, mask = _states(rng)
+    h, mask = _long_states(rng)
     return {"vectors": sentence_embedding(h, mask), "h after": h, "mask after": mask}
 
 
@@ -584,5 +610,5 @@ def sentence_embedding_untouched(sentence_embedding, rng):
 def sentence_embedding_one(sentence_embedding, rng):
     first = torch.zeros(5, 5, dtype=torch.bool)
     first[:, 0] = True
-    h = normal(rng, 5, 5, 5)
+    h = 1e3 * normal(rng, 5, 5, 5)
     return {"one": sentence_embedding(h, first), "all": sentence_embedding(h, torch.ones_like(first))}

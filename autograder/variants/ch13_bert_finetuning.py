@@ -410,3 +410,10 @@ def sentence_embedding__filled(h, mask):
     total = h.masked_fill(~mask.unsqueeze(2), 0.0).sum(1)
     mean = total / mask.sum(1).unsqueeze(1)
     return mean / torch.linalg.vector_norm(mean, dim=1)[:, None]
+
+
+@EMBEDDING.variant
+def sentence_embedding__guarded(h, mask):
+    """A small number in the denominator, against a length of 0."""
+    total = (h * mask[..., None]).sum(dim=1) / mask.sum(dim=1, keepdim=True)
+    return total / (total.norm(dim=1, keepdim=True) + 1e-6)

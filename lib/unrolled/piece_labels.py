@@ -14,7 +14,7 @@ def align_labels(word_ids: list[int | None], labels: list[int]) -> list[int]:
         word_ids: for each token of a row, the number of the word that it is a piece of; None
             for [CLS], [SEP] and pads, which belong to no word. The pieces of a word stand side
             by side and the words in order, but one may have no piece, and those at the end may
-            have been cut off.
+            have been cut off. A row of a model without special tokens begins with a word.
         labels: the label of each word, any numbers; label 0 may stand for "outside".
 
     Returns:
