@@ -10,6 +10,7 @@ from torch import nn
 
 from unrolled.bert import BertEmbedParams, bert_embed, bert_parameters
 from unrolled.bert_model import Bert, BertForPretraining, BertLayer
+from unrolled.checkpoint import map_checkpoint
 from unrolled.schedules import linear_warmup_decay
 
 BASE = {"V": 30_522, "D": 768, "layers": 12, "d_ff": 3072}
@@ -61,36 +62,6 @@ def test_layer_agrees_with_torch(double, look):
     assert_same_gradients(ours[real], theirs(x, src_key_padding_mask=~real)[real], [x])
 
 
-def mapped(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Weights of ``transformers.BertModel`` under the names of ours."""
-    names = {
-        "embeddings.word_embeddings.weight": "embedding.tokens",
-        "embeddings.token_type_embeddings.weight": "embedding.segments",
-        "embeddings.position_embeddings.weight": "embedding.positions",
-        "embeddings.LayerNorm": "embedding.norm",
-        "encoder.layer": "layers",
-        "attention.self.query": "attention.q",
-        "attention.self.key": "attention.k",
-        "attention.self.value": "attention.v",
-        "attention.output.dense": "attention.o",
-        "attention.output.LayerNorm": "norm_1",
-        "intermediate.dense": "wide",
-        "output.dense": "back",
-        "output.LayerNorm": "norm_2",
-        "pooler.dense": "pooler",
-    }
-    ours = {}
-    for name, tensor in state.items():
-        if name.endswith("position_ids"):
-            continue
-        for theirs, own in names.items():
-            name = name.replace(theirs, own)
-        if "norm" in name:
-            name = name.replace(".weight", ".g").replace(".bias", ".b")
-        ours[name] = tensor
-    return ours
-
-
 def test_hidden_states_are_those_of_transformers(double):
     transformers = pytest.importorskip("transformers")
     config = transformers.BertConfig(
@@ -99,7 +70,7 @@ def test_hidden_states_are_those_of_transformers(double):
     )  # fmt: skip
     theirs = _shaken(transformers.BertModel(config)).double().eval()
     ours = Bert(99, 36, 4, 3, 37, longest=41).eval()
-    ours.load_state_dict(mapped(theirs.state_dict()))  # strict: no name is left over on either side
+    ours.load_state_dict(map_checkpoint(theirs.state_dict())[0])  # strict: no name is left over on either side
     ids, segments = torch.randint(0, 99, (3, 13)), torch.randint(0, 2, (3, 13))
     real = torch.arange(13) < torch.tensor([[13], [7], [1]])
     with torch.no_grad():
@@ -123,7 +94,7 @@ def test_heads_are_those_of_transformers(double):
     theirs = _shaken(transformers.BertForPreTraining(config)).double().eval()
     ours = BertForPretraining(99, 36, 4, 2, 37, longest=41).eval()
     state = theirs.state_dict()
-    ours.bert.load_state_dict(mapped({k[5:]: v for k, v in state.items() if k.startswith("bert.")}))
+    ours.bert.load_state_dict(map_checkpoint(state)[0])  # the heads have other names, and are copied below
     head = "cls.predictions."
     with torch.no_grad():
         ours.transform.weight.copy_(state[head + "transform.dense.weight"])
