@@ -207,13 +207,6 @@ def _update(options) -> int:
     return 0
 
 
-def _released(path: Path, grade_ids: set[str]):
-    """The chapter that a notebook belongs to, by the ids of its cells, and the released edition of it."""
-    from autograder.own_work import released_edition
-
-    return released_edition(path, grade_ids)
-
-
 def _assemble(options) -> int:
     from autograder.assemble import assemble
 

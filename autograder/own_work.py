@@ -11,7 +11,7 @@ from autograder.course import chapters
 from autograder.exercise import CourseError, Verdict
 from autograder.exercises import chapter_exercises
 from autograder.intake import Refused, read_sources, rebuild
-from autograder.update import _shape
+from autograder.update import released_shape
 
 
 class NotOfTheCourse(CourseError):
@@ -58,6 +58,6 @@ def judged(chapter: str, released: NotebookNode, sources: list[tuple[str, str]])
 def is_of_release(path: Path, released: NotebookNode) -> bool:
     """True if what a student does not write is as in this release; ``autograder update`` makes it so."""
     try:
-        return _shape(nbformat.read(path, as_version=4)) == _shape(released)
+        return released_shape(nbformat.read(path, as_version=4)) == released_shape(released)
     except (ValueError, AttributeError, KeyError):
         raise CourseError(f"{path} cannot be read as a notebook; open it in JupyterLab, save it, try again.") from None

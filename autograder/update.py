@@ -81,7 +81,7 @@ def update(path: Path, released: NotebookNode, chapter: str) -> Update:
     for name in dict(sources):
         if name in stubs and _is_written([s for n, s in sources if n == name], stubs[name], exercises.get(name)):
             done.answers.append(name)
-    if _shape(old) == _shape(released):
+    if released_shape(old) == released_shape(released):
         return done
     new = rebuild(released, sources, chapter)
     done.remarks = [r for cell in new.cells if (r := _other_arguments(cell, stubs.get(_grade_id(cell), "")))]
@@ -106,7 +106,7 @@ def _is_written(copies: list[str], stub: str, exercise: Exercise | None) -> bool
     return any(copy != stub and not (exercise and is_unwritten(copy, exercise)) for copy in copies)
 
 
-def _shape(notebook: NotebookNode) -> list[tuple[str, str]]:
+def released_shape(notebook: NotebookNode) -> list[tuple[str, str]]:
     """Which cells a release has, and what stands in those that a student does not write."""
     of_release = [cell for cell in notebook.cells if _grade_id(cell) or OF_THE_BUILD.fullmatch(cell.get("id", ""))]
     return [(cell.id, "" if _is_answer(cell) else cell.source) for cell in of_release]

@@ -6,13 +6,14 @@ import nbformat
 import pytest
 
 from autograder.assemble import assemble, capstone
-from autograder.cli import _released, main
+from autograder.cli import main
 from autograder.course import Chapter
 from autograder.demo import fill
 from autograder.exercise import CourseError
 from autograder.exercises import all_exercises, chapter_exercises, chapters_revisited, find, revisited, setup_names
 from autograder.grading import grade_notebook, open_seeds
 from autograder.leaks import leaks_in
+from autograder.own_work import released_edition
 from autograder.respond import ForkServer
 from autograder.source import stub_cell, written_cell
 from autograder.student import check
@@ -246,9 +247,9 @@ def test_the_command_says_what_it_did(mine, capsys):
 def test_a_notebook_is_known_by_its_cells(tmp_path):
     for name in ("01_recurrence", CHAPTER.name):
         ids = {exercise.id for exercise in chapter_exercises(name)}
-        assert _released(tmp_path / "any.ipynb", ids)[0] == name
+        assert released_edition(tmp_path / "any.ipynb", ids)[0] == name
     with pytest.raises(CourseError):
-        _released(tmp_path / "any.ipynb", {"nothing"})
+        released_edition(tmp_path / "any.ipynb", {"nothing"})
 
 
 def test_released_cells_are_stubs():
