@@ -6,8 +6,15 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 export OMP_NUM_THREADS := 1
 
+# A stage of `make test` runs only if something that it reads has changed since it passed: see scripts/stage.py.
+N ?= auto
+PYTEST := $(BIN)/python -m pytest
+STAGE = $(BIN)/python scripts/stage.py $@ --reads lib autograder pyproject.toml constraints.txt requirements-data.txt
+NBVAL := $(patsubst chapters/%/,nbval-%,$(sort $(wildcard chapters/*/)))
+STAGES := html unit attacks grading bad-submissions shots browser solutions-run pretraining built-book grade-demo $(NBVAL)
+
 .DEFAULT_GOAL := help
-.PHONY: help setup system book html chapters check soundness coverage chapters-time lab unit nbval slow test-kill grade-demo bench-grade shots browser lint test doctor clean
+.PHONY: help setup system book html chapters check soundness coverage chapters-time lab unit nbval $(NBVAL) slow attacks bad-submissions solutions-run grading pretraining built-book test-kill grade-demo bench-grade shots browser lint test doctor clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -62,35 +69,57 @@ lint: setup  ## ruff on code and on the chapter sources
 	  | $(BIN)/ruff check --quiet --select E,F,W,B --ignore E402,F401,B018,B905,E501 --stdin-filename $$source.py - || exit 1; done
 
 unit: setup  ## the fast tests
-	$(BIN)/python -m pytest -n auto -rs tests/lib tests/autograder --doctest-modules lib -W error
+	$(STAGE) tests/lib tests/autograder tests/conftest.py chapters solutions experiments docs book play scripts '*.md' '*.yml' Makefile \
+	  -- $(PYTEST) -n $(N) -rs tests/lib tests/autograder --doctest-modules lib -W error
 
-nbval: setup  ## run the student editions and compare their outputs
-	$(BIN)/python -m pytest -n 2 --dist loadscope --nbval --nbval-sanitize-with tests/nbval.cfg chapters -W ignore
+nbval: setup  ## run the student editions and compare their outputs, two at a time
+	$(MAKE) --no-print-directory -j2 --output-sync=$(if $(CI),target,line) $(NBVAL)
 
-slow: setup  ## solutions, book, leak check, grading path, the documents' commands, pretraining, attacks
-	$(BIN)/python -m pytest -n 2 tests/attacks tests/slow/test_solutions.py
-	$(BIN)/python -m pytest tests/slow tests/bad_submissions tests/test_pretrain.py --ignore tests/slow/test_solutions.py
+$(NBVAL): nbval-%: setup
+	$(STAGE) chapters/$* experiments tests/nbval.cfg -- $(PYTEST) --nbval --nbval-sanitize-with tests/nbval.cfg chapters/$* -W ignore
+
+slow: attacks bad-submissions solutions-run grading pretraining built-book  ## attacks, bad submissions, solutions, grading, pretraining, the built book
+
+attacks: setup
+	$(STAGE) solutions chapters tests/attacks tests/conftest.py -- $(PYTEST) -n $(N) tests/attacks
+
+bad-submissions: setup
+	$(STAGE) solutions chapters tests/bad_submissions tests/conftest.py -- $(PYTEST) tests/bad_submissions
+
+solutions-run: setup
+	$(STAGE) solutions experiments tests/slow -- $(PYTEST) -n $(N) tests/slow/test_solutions.py
+
+grading: setup
+	$(STAGE) solutions chapters tests/slow README.md docs -- $(PYTEST) tests/slow --ignore tests/slow/test_solutions.py --ignore tests/slow/test_book.py
+
+pretraining: setup
+	$(STAGE) experiments tests/test_pretrain.py -- $(PYTEST) tests/test_pretrain.py
+
+built-book: html
+	$(STAGE) . -- $(PYTEST) tests/slow/test_book.py
 
 test-kill: setup  ## kill the grader, a worker, the fork server and PostgreSQL at 20 moments each
 	KILLS=20 $(BIN)/python -m pytest tests/slow/test_grade_run.py tests/slow/test_postgres.py -k kill
 
 grade-demo: setup  ## grade a made-up class and compare with the expected marks
-	$(BIN)/autograder grade-demo
+	$(STAGE) solutions chapters -- $(BIN)/autograder grade-demo
 
 bench-grade: setup  ## what a submission costs: stock nbgrader, otter-grader and ours on the same class
 	$(BIN)/python tests/bench/grade.py
 
 shots: setup html  ## pictures of every page: light, dark, phone
-	$(BIN)/python tests/browser/shots.py
+	$(STAGE) . -- $(BIN)/python tests/browser/shots.py
 
-browser: setup  ## work in JupyterLab as a new user would
-	$(BIN)/python -m pytest tests/browser
+browser: setup html  ## the built pages and JupyterLab, used as a new user would
+	$(STAGE) . -- $(PYTEST) tests/browser
 
-test: setup system lint unit check coverage nbval html slow grade-demo shots browser  ## everything CI runs
+test: setup system lint check coverage  ## everything CI runs, two stages at a time; what has not changed since it passed is not run again
+	$(MAKE) --no-print-directory -j2 --output-sync=$(if $(CI),target,line) N=1 $(STAGES)
+	@$(BIN)/python scripts/stage.py --table
 	@echo "make test: all passed"
 
 doctor: setup  ## say what this machine has and what is missing
 	$(BIN)/autograder doctor
 
 clean:  ## remove what can be made again, but not .venv
-	rm -rf _build shots .pytest_cache .ruff_cache
+	rm -rf _build shots .stamps .pytest_cache .ruff_cache
