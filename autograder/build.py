@@ -35,6 +35,7 @@ from autograder.exercises import (
     revisited_setup,
     setup_names,
 )
+from autograder.kept_outputs import remember, reuse
 from autograder.setup_cell import SETUP
 from autograder.source import answer_cell, bound_names, free_names, function_source
 
@@ -43,13 +44,21 @@ LABEL = re.compile(r"\beq-[a-z0-9-]+")
 PAGES = {"claims.md": claims_page, "concepts.md": concepts_page}
 
 
-def build(chapter: Chapter) -> None:
-    """Write both editions of a chapter; the student edition carries the outputs of a run from top to bottom."""
+def build(chapter: Chapter) -> bool:
+    """Write both editions of a chapter; the student edition carries the outputs of a run from top to bottom.
+
+    Returns whether it was run: while nothing has changed that could change its outputs, they are kept.
+    """
     solution = instructor_edition(chapter)
     student = student_edition(chapter, solution)
-    run(student, chapter.student.parent)
+    kept = reuse(student, chapter)
+    if not kept:
+        run(student, chapter.student.parent)
     write(solution, chapter.solution)
     write(student, chapter.student)
+    if not kept:
+        remember(student, chapter)
+    return not kept
 
 
 def drift(which: list[Chapter]) -> list[str]:
