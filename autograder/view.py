@@ -11,6 +11,7 @@ from autograder.exercises import chapter_exercises, chapter_modules, chapters_re
 from autograder.source import tree_of
 
 HERE = Path(__file__).resolve().parent
+FAST = Path(unrolled.__file__).parent / "fast"
 SHARED = ("answer.py", "probe.py", "sandbox.py", "values.py")
 GRADER = '''"""While grading there is no fallback and no check: an answer stands for itself."""
 
@@ -29,6 +30,8 @@ def make_view(chapter: str, folder: Path) -> Path:
     graded = graded_from(chapter)
     library = Path(unrolled.__file__).parent
     for path in library.rglob("*.py"):
+        if FAST in path.parents:
+            continue  # the fast path computes what chapters ask for
         target = folder / "unrolled" / path.relative_to(library)
         target.parent.mkdir(parents=True, exist_ok=True)
         module = ".".join(("unrolled", *path.relative_to(library).with_suffix("").parts))

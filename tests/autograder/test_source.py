@@ -20,7 +20,7 @@ from autograder.source import (
     tree_of,
     without_magics,
 )
-from autograder.view import redact
+from autograder.view import make_view, redact
 
 STEP = find("rnn_step")
 
@@ -99,6 +99,13 @@ def test_redaction_takes_the_body_and_leaves_the_docstring():
     assert "Says what" in redacted and "x + 1" not in redacted and "a hint" not in redacted
     assert "return f(x)" in redacted
     ast.parse(redacted)
+
+
+def test_the_fast_path_is_not_there_while_a_chapter_is_graded(tmp_path):
+    view = make_view("04_lstm_gru", tmp_path / "view")
+    assert (view / "unrolled" / "gated.py").exists() and not (view / "unrolled" / "fast").exists()
+    for path in (view / "unrolled").rglob("*.py"):
+        assert "unrolled.fast" not in path.read_text("utf8"), f"{path.name} needs what is not there"
 
 
 def test_a_known_mistake_reads_like_a_students_cell():
