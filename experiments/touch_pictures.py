@@ -16,6 +16,8 @@ from touch_weights import FOLDER
 
 from unrolled import plotting
 from unrolled.beam_tree import beam_steps, draw_beam
+from unrolled.bert_input import Special
+from unrolled.masked_words import mlm_mask
 from unrolled.recurrent import RNNParams
 from unrolled.sampling import next_token_probs
 
@@ -42,7 +44,7 @@ def unroll(data: dict):
 
 
 def radius(data: dict):
-    from touch_weights import gradient_lengths
+    from touch_recurrent import gradient_lengths
 
     torch.set_default_dtype(torch.float64)
     fig, ax = plt.subplots(figsize=SIZE)
@@ -114,6 +116,51 @@ def sampling(data: dict):
     return fig
 
 
+def blank(data: dict):
+    test, words = data["tests"][0], data["words"]
+    fig, (left, right) = plt.subplots(1, 2, figsize=SIZE)
+    p = torch.tensor(test["probabilities"][0])
+    best = p.argsort(descending=True)[:6].tolist()
+    left.barh(range(6), p[best], color=plotting.COLOURS["transformer"])
+    left.set(yticks=range(6), yticklabels=[words[i] for i in best], xlim=(0, 1), xlabel="probability at [MASK]")
+    layer, head = data["off"]
+    looks = test["weights"][layer][head][test["places"][0]]
+    right.barh(range(len(looks)), looks, color=plotting.COLOURS["attention"])
+    tokens = [words[i] for i in test["input"]["ids"]]
+    right.set(yticks=range(len(looks)), yticklabels=tokens, xlim=(0, 1), xlabel="weight of one head, from [MASK]")
+    for ax in (left, right):
+        ax.invert_yaxis()
+        ax.grid(False, axis="y")
+    return fig
+
+
+def masking(data: dict):
+    """The shares of four fates over 2,000 rows, drawn anew."""
+    generator, special = torch.Generator().manual_seed(1), Special(**data["special"])
+    rows = torch.tensor(data["rows"])
+    x = rows[torch.randint(0, len(rows), (2000,), generator=generator)]  # (2000, T)
+    u = torch.rand(2, *x.shape, generator=generator)
+    chosen = mlm_mask(x, u, x, special, data["rate"])[2]  # (2000, T)
+    fates = {"becomes [MASK]": u[1] < 0.8, "random word": (u[1] >= 0.8) & (u[1] < 0.9), "kept": u[1] >= 0.9}
+    fig, ax = plt.subplots(figsize=SIZE)
+    seen, words = chosen.sum(1).cumsum(0), (x > special.mask).sum(1).cumsum(0)
+    for (name, fate), line in zip(fates.items(), ("-", ":", "-."), strict=True):
+        ax.plot(range(1, 2001), (chosen & fate).sum(1).cumsum(0) / seen, line, label=name)
+    ax.plot(range(1, 2001), seen / words, "--", label="chosen, of all words")
+    for rate in (0.1, 0.15, 0.8):
+        ax.axhline(rate, color="#888888", linewidth=0.6)
+    ax.set(
+        xscale="log",
+        xlim=(1, 2000),
+        ylim=(0, 1),
+        yticks=(0, 0.1, 0.15, 0.5, 0.8, 1),
+        xlabel="rows drawn",
+        ylabel="share",
+    )
+    ax.legend(ncols=2)
+    return fig
+
+
 PANELS = {"τ = 0.5": {"temperature": 0.5}, "top-k = 3": {"top_k": 3}, "τ = 2": {"temperature": 2.0}}
 PICTURES = {
     "unroll": unroll,
@@ -123,6 +170,8 @@ PICTURES = {
     "bugs": bugs,
     "beam": beam,
     "sampling": sampling,
+    "blank": blank,
+    "masking": masking,
 }
 
 

@@ -1,27 +1,7 @@
 /* Chapters 7 to 9: who looks at whom. Two small networks are computed here, others bring the weights they once had. */
 (function () {
   "use strict";
-  const { times, softmax, fixed, html, svg, field, select, square, label, drawing, said } = touch;
-  const linear = (x, { weight, bias }) => times(weight, x).map((value, k) => value + bias[k]);
-  const plus = (a, b) => a.map((value, k) => value + b[k]);
-
-  function normed(x, { g, b }) {
-    const middle = touch.mean(x), spread = touch.mean(x.map((v) => (v - middle) ** 2));
-    return x.map((v, k) => g[k] * (v - middle) / Math.sqrt(spread + 1e-5) + b[k]);
-  }
-
-  /** Multi-head self-attention: rows x, may(t, s) says whether t may look at s; a row that may look at nobody gets zeros. */
-  function attend(x, layer, heads, may) {
-    const K = x[0].length / heads, [q, k, v] = ["q", "k", "v"].map((name) => x.map((row) => linear(row, layer[name])));
-    const weights = [...Array(heads).keys()].map((n) => q.map((query, t) => {
-      const part = (row) => row.slice(n * K, (n + 1) * K);
-      const scores = k.map((key, s) => (may(t, s) ? part(key).reduce((sum, w, j) => sum + w * part(query)[j], 0) / Math.sqrt(K) : -Infinity));
-      return scores.some((score) => score > -Infinity) ? softmax(scores) : scores.map(() => 0);
-    }));
-    const out = x.map((_, t) => linear(x[0].map((_, j) =>
-      v.reduce((sum, value, s) => sum + weights[Math.floor(j / K)][t][s] * value[j], 0)), layer.o));
-    return { out, weights };
-  }
+  const { softmax, linear, plus, normed, attend, fixed, html, svg, field, select, square, label, drawing, said } = touch;
 
   /** Chapter 8: who gives what to whom, one layer of three heads; the answer is read off at the verb. */
   function latin(data, { tokens, causal }) {

@@ -1,7 +1,7 @@
 /* Chapter 10: a beam search grows as a tree, and α decides at the end which of the kept sentences wins. */
 (function () {
   "use strict";
-  const { fixed, html, svg, field, button, select, slider, label, drawing, said } = touch;
+  const { fixed, html, svg, field, button, select, slider, label, key, drawing, said } = touch;
   const DROPPED = 2, BOX = 64, COLUMN = 88, ROW = 38, TOP = 22;
 
   /** The next tokens of a beginning with their log-probabilities: all of them, or the likeliest ones of a stored tree. */
@@ -140,12 +140,10 @@
     }
 
     begin();
-    const key = (more, text) => html("span", { class: "touch-key" },
-      svg("svg", { width: 34, height: 10, "aria-hidden": "true" }, svg("line", { x1: 1, x2: 33, y1: 5, y2: 5, class: `touch-edge ${more}` })), ` ${text}`);
     return [
       html("div", { class: "touch-controls" }, field("Model", models), html("div", { class: "touch-row" }, next, end, again), width.whole, power.whole, place.whole),
       spoken.text,
-      html("p", { class: "touch-keys" }, key("", "kept"), key("touch-leads", "the best for this α"), key("touch-dropped", "dropped (the best two)")),
+      html("p", { class: "touch-keys" }, key("", "kept", "touch-edge"), key("touch-leads", "the best for this α", "touch-edge"), key("touch-dropped", "dropped (the best two)", "touch-edge")),
       picture.box, table,
     ];
   }

@@ -1,7 +1,7 @@
 /* Chapter 8: seven programs, six of them wrong: how each learns, what its heads look at, and which probe finds it out. */
 (function () {
   "use strict";
-  const { fixed, short, html, svg, field, button, select, square, label, drawing, said } = touch;
+  const { fixed, short, html, svg, field, button, select, square, label, key, drawing, said } = touch;
   const LOW = Math.log10(0.02), HIGH = Math.log10(30), LEFT = 38;
 
   function build(data) {
@@ -43,8 +43,7 @@
         svg("path", { d: grid.map((_, t) => `${t ? "L" : "M"}${22 + (t + 1) * cell} ${20 + t * cell}v${cell}`).join(""), class: "touch-line" }),
       ];
     });
-    const key = (more, text) => html("span", { class: "touch-key" },
-      svg("svg", { width: 34, height: 10, "aria-hidden": "true" }, svg("line", { x1: 1, x2: 33, y1: 5, y2: 5, class: `touch-curve ${more}` })), ` ${text}`);
+    const hiding = key("touch-second", "with the future hidden (a probe)");
 
     /** What must hold, what was found, whether it holds. */
     function probes(run) {
@@ -67,19 +66,19 @@
       probe.textContent = probed ? "Hide the probes" : "Run the probes";
       probe.setAttribute("aria-expanded", String(probed));
       const found = probes(run);
-      table.hidden = !probed;
+      table.hidden = hiding.hidden = !probed;
       body.replaceChildren(...found.map(([what, how, holds]) => html("tr", {}, html("td", {}, what), html("td", {}, how),
         html("td", { class: holds ? "touch-holds" : "touch-fails" }, holds ? "✓ holds" : "✗ fails"))));
       const caught = found.filter(([, , holds]) => !holds).length;
       spoken.say(`“${name}” ends at ${short(run.there[last])} nats per letter` +
         (name === names[0] ? ". " : `; the right program ends at ${fixed(right)}. `) +
         (probed ? (caught ? `${caught} of 4 probes ${caught > 1 ? "catch" : "catches"} it; without the future it is at ${fixed(run.hidden[last])} nats.` : "No probe finds anything.")
-          : "Would you have noticed?"));
+          : name === names[0] ? "Keep this curve in mind, and switch a bug on." : "Would you have noticed?"));
     }
     show();
     return [
       html("div", { class: "touch-controls" }, programs, field("Weights of", heads), probe), spoken.text,
-      html("p", { class: "touch-keys" }, key("", "loss, as validated"), key("touch-third", "the right program"), key("touch-second", "with the future hidden (a probe)")),
+      html("p", { class: "touch-keys" }, key("", "loss, as validated"), key("touch-third", "the right program"), hiding),
       html("div", { class: "touch-pair" }, curves.box, map.box), table,
     ];
   }

@@ -113,9 +113,10 @@
           ];
         }),
         svg("rect", { x: 2, y: TOP, width: Math.min(fit, text.length) * COLUMN, height: UNITS * CELL, class: "touch-frame", "pointer-events": "none" }),
+        label(2, bottom + 37, `rows: of its ${weights(data).H} units the ${UNITS} that vary most here`, { class: "touch-small touch-quiet" }),
       ];
     }
-    const picture = drawing("", TOP + UNITS * CELL + 24, draw);
+    const picture = drawing("", TOP + UNITS * CELL + 42, draw);
     const guesses = html("tbody");
     const table = html("table", { class: "touch-guesses" }, html("caption", {}, "What it expects next"), guesses);
 

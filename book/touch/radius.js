@@ -1,7 +1,7 @@
 /* Chapter 2: how long a gradient is on its way back through time, for any spectral radius. */
 (function () {
   "use strict";
-  const { times, mean, fixed, short, html, svg, field, select, slider, label, drawing, said } = touch;
+  const { times, mean, fixed, short, html, svg, field, select, slider, label, key, drawing, said } = touch;
   const transposed = (W) => W.map((_, k) => W.map((row) => row[k]));
   const norm = (v) => Math.hypot(...v);
 
@@ -41,7 +41,7 @@
       (value) => { chosen.steps = value; show(); });
 
     function draw(width, height) {
-      const right = width - 10, bottom = height - 44, top = 12, T = chosen.steps;
+      const right = width - 10, bottom = height - 44, top = 26, T = chosen.steps;
       const x = (n) => LEFT + (right - LEFT) * n / T;
       const y = (length) => {
         const power = length > 0 ? Math.log10(length) : -99;
@@ -58,12 +58,11 @@
         grid.push(svg("line", { x1: x(n), x2: x(n), y1: bottom, y2: bottom + 4, class: "touch-line" }),
           label(x(n), bottom + 17, String(n), { "text-anchor": "middle", class: "touch-small" }));
       }
-      return [grid, label((LEFT + right) / 2, height - 8, "steps back", { "text-anchor": "middle", class: "touch-small touch-quiet" }),
+      return [grid, label(2, 10, "length of the gradient; 1 at the last state", { class: "touch-small touch-quiet" }),
+        label((LEFT + right) / 2, height - 8, "steps back", { "text-anchor": "middle", class: "touch-small touch-quiet" }),
         curve(runs.powers, "touch-third"), curve(runs.linear.lengths, "touch-second"), curve(runs.tanh.lengths, "")];
     }
-    const picture = drawing("", 300, draw);
-    const key = (more, text) => html("span", { class: "touch-key" },
-      svg("svg", { width: 34, height: 10, "aria-hidden": "true" }, svg("line", { x1: 1, x2: 33, y1: 5, y2: 5, class: `touch-curve ${more}` })), ` ${text}`);
+    const picture = drawing("", 314, draw);
 
     function show() {
       runs = { tanh: compute(data, { ...chosen, linear: false }), linear: compute(data, { ...chosen, linear: true }) };

@@ -1,7 +1,7 @@
 /* Chapters 3 and 11: temperature, top-k and top-p on what a tiny GPT expects next; then it writes, letter by letter. */
 (function () {
   "use strict";
-  const { softmax, mean, fixed, html, svg, field, button, slider, label, drawing, said } = touch;
+  const { dot, softmax, linear, plus, normed, gelu, random, fixed, html, svg, field, button, slider, label, drawing, said } = touch;
   const LENGTH = 240, RARE = 0.02, AT_ONCE = 4;
 
   // ---- the network ----
@@ -19,26 +19,6 @@
       unpacked.set(data, { ...deep(data.parameters), n_heads: data.n_heads, context: data.context });
     }
     return unpacked.get(data);
-  }
-
-  function dot(a, b, from = 0, to = a.length) {
-    let sum = 0;
-    for (let k = from; k < to; k += 1) sum += a[k] * b[k];
-    return sum;
-  }
-  const linear = (x, { weight, bias }) => bias.map((b, k) => b + dot(weight[k], x));
-  const plus = (a, b) => a.map((value, k) => value + b[k]);
-
-  function normed(x, { g, b }) {  // eq-layer-norm
-    const middle = mean(x), root = Math.sqrt(mean(x.map((v) => (v - middle) ** 2)) + 1e-5);
-    return x.map((v, k) => g[k] * (v - middle) / root + b[k]);
-  }
-
-  /** eq-gelu; the error function by a formula that is right to 2e-7 (Abramowitz and Stegun, 7.1.26). */
-  function gelu(u) {
-    const z = Math.abs(u) / Math.SQRT2, t = 1 / (1 + 0.3275911 * z);
-    const tail = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429)))) * Math.exp(-z * z);
-    return u * (u < 0 ? tail / 2 : 1 - tail / 2);
   }
 
   /** One more letter after those whose keys and values are in past; the vector at the end of the stack (eq-gpt-block).
@@ -93,17 +73,6 @@
     return id < 0 ? probabilities.length - 1 : id;
   }
 
-  /** Random numbers from a seed, the same in every browser (mulberry32). */
-  function random(seed) {
-    let a = seed >>> 0;
-    return () => {
-      a = (a + 0x6d2b79f5) >>> 0;
-      let t = Math.imul(a ^ (a >>> 15), a | 1);
-      t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-      return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-    };
-  }
-
   /** Scores and probabilities after a text; with random numbers u also what is written. */
   function compute(data, { text, temperature, top_k, top_p, u = [] }) {
     const ids = [...text].map((letter) => data.letters.indexOf(letter)), next = reader(data), settings = { temperature, top_k, top_p };
@@ -129,7 +98,7 @@
     const seeds = slider("Seed", { min: 1, max: 50, step: 1, value: seed }, (value) => { seed = value; });
     const write = button("Let it write", () => begin());
     const other = button("Next seed", () => { seed = seed % 50 + 1; seeds.set(seed); begin(); });
-    const text = html("p", { class: "touch-written" }), numbers = html("tbody"), heads = html("thead");
+    const text = html("p", { class: "touch-written" }, html("span", { class: "touch-given" }, "Here it writes.")), numbers = html("tbody"), heads = html("thead");
     const table = html("table", { class: "touch-guesses" }, html("caption", {}, "The likeliest next letters"), heads, numbers);
 
     /** What is typed, as far as the network knows it; nothing typed is the beginning of a verse. */
@@ -159,7 +128,7 @@
     function show() {
       const { known, left, empty } = typed(), logits = look(ids(known)), found = shaped(logits, settings);
       now = { ...found, model: softmax(logits) };
-      const kept = now.order.filter((id) => now.probabilities[id] > 0), share = kept.reduce((sum, id) => sum + now.tempered[id], 0), likeliest = now.order.slice(0, picture.box.clientWidth < 500 ? 4 : 8);
+      const kept = now.order.filter((id) => now.probabilities[id] > 0), share = kept.reduce((sum, id) => sum + now.tempered[id], 0), likeliest = now.order.slice(0, matchMedia("(max-width: 576px)").matches ? 4 : 8);
       picture.name(`Bars for the next letter: what the model expects, outlined, and what is drawn from, filled; ${V - kept.length} of ${V} letters are cut off.`);
       picture.again();
       heads.replaceChildren(html("tr", {}, html("th", { scope: "col" }, ""), likeliest.map((id) => html("th", { scope: "col" }, shown(data.letters[id])))));

@@ -30,6 +30,12 @@
     return parts.map((p) => p / sum);
   }
 
+  function dot(a, b, from = 0, to = a.length) {
+    let sum = 0;
+    for (let k = from; k < to; k += 1) sum += a[k] * b[k];
+    return sum;
+  }
+
   const sigmoid = (a) => 1 / (1 + Math.exp(-a));
   const mean = (v) => v.reduce((a, b) => a + b, 0) / v.length;
 
@@ -45,6 +51,46 @@
     const [digits, power] = value.toExponential(1).split("e");
     const raised = [...power.replace("+", "")].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c])).join("");
     return `${digits.replace("-", "−")}\u00a0·\u00a010${raised}`;
+  }
+
+  // ---- layers of a Transformer; numbers in lists or in Float64Arrays ----
+  const linear = (x, { weight, bias }) => bias.map((b, k) => b + dot(weight[k], x));
+  const plus = (a, b) => a.map((value, k) => value + b[k]);
+
+  function normed(x, { g, b }, eps = 1e-5) {  // eq-layer-norm
+    const middle = mean(x), root = Math.sqrt(mean(x.map((v) => (v - middle) ** 2)) + eps);
+    return x.map((v, k) => g[k] * (v - middle) / root + b[k]);
+  }
+
+  /** eq-gelu; the error function by a formula that is right to 2e-7 (Abramowitz and Stegun, 7.1.26). */
+  function gelu(u) {
+    const z = Math.abs(u) / Math.SQRT2, t = 1 / (1 + 0.3275911 * z);
+    const tail = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429)))) * Math.exp(-z * z);
+    return u * (u < 0 ? tail / 2 : 1 - tail / 2);
+  }
+
+  /** Multi-head self-attention: rows x, may(t, s) says whether t may look at s; a row that may look at nobody gets zeros.
+      Of the head off, if one is named, nothing is passed on. */
+  function attend(x, layer, heads, may, off = -1) {
+    const K = x[0].length / heads, [q, k, v] = ["q", "k", "v"].map((name) => x.map((row) => linear(row, layer[name])));
+    const weights = [...Array(heads).keys()].map((n) => q.map((query, t) => {
+      const scores = k.map((key, s) => (may(t, s) ? dot(key, query, n * K, (n + 1) * K) / Math.sqrt(K) : -Infinity));
+      return scores.some((score) => score > -Infinity) ? softmax(scores) : scores.map(() => 0);
+    }));
+    const out = x.map((_, t) => linear(x[0].map((_, j) => (Math.floor(j / K) === off ? 0 :
+      v.reduce((sum, value, s) => sum + weights[Math.floor(j / K)][t][s] * value[j], 0))), layer.o));
+    return { out, weights };
+  }
+
+  /** Random numbers from a seed, the same in every browser (mulberry32). */
+  function random(seed) {
+    let a = seed >>> 0;
+    return () => {
+      a = (a + 0x6d2b79f5) >>> 0;
+      let t = Math.imul(a ^ (a >>> 15), a | 1);
+      t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+      return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+    };
   }
 
   // ---- pieces of a page ----
@@ -109,12 +155,16 @@
 
   const label = (x, y, text, more) => svg("text", { x, y, ...more }, text);
 
+  /** What a line of a drawing means. */
+  const key = (more, text, kind = "touch-curve") => html("span", { class: "touch-key" }, svg("svg", { width: 34, height: 10, "aria-hidden": "true" },
+    svg("line", { x1: 1, x2: 33, y1: 5, y2: 5, class: `${kind} ${more}` })), ` ${text}`);
+
   /** The place where a model draws: called again when the width changes. */
-  function drawing(name, height, draw) {  // height: a number, or a function that gives it
+  function drawing(name, height, draw) {  // height: a number, or a function of the width that gives it
     const picture = svg("svg", { role: "img", "aria-label": name });
     const box = html("div", { class: "touch-drawing" }, picture);
     const again = () => {
-      const width = Math.max(180, Math.floor(box.clientWidth)), tall = typeof height === "function" ? height() : height;
+      const width = Math.max(180, Math.floor(box.clientWidth)), tall = typeof height === "function" ? height(width) : height;
       picture.setAttribute("width", width);
       picture.setAttribute("height", tall);
       picture.setAttribute("viewBox", `0 0 ${width} ${tall}`);
@@ -159,8 +209,8 @@
 
   window.unrolledData = (name, values) => { data[name] = values; };
   window.touch = {
-    models, data, matrix, times, softmax, sigmoid, mean, fixed, short, html, svg, field, button, select, slider, square,
-    label, drawing, said, load,
+    models, data, matrix, times, dot, softmax, sigmoid, mean, linear, plus, normed, gelu, attend, random, fixed, short, html, svg, field, button, select, slider, square,
+    label, key, drawing, said, load,
     model(name, parts) { models[name] = parts; },
   };
   document.querySelectorAll(".touch[data-touch]").forEach(begin);

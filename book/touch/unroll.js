@@ -87,7 +87,7 @@
       const unknown = left.length ? ` Not among its ${data.words.length} words, left out: ${left.join(", ")}.` : "";
       if (!step) {
         body.replaceChildren(html("tr", {}, ["–", "–", fixed(data.b[unit]), "–", fixed(0)].map((cell) => html("td", {}, cell))));
-        spoken.say((T ? `Nothing is read yet; the state is all zeros. ${T} words wait.` : "Write some words.") + unknown);
+        spoken.say((T ? `Nothing is read yet; the state is all zeros. ${T} words wait; press Step.` : "Write some words.") + unknown);
         return;
       }
       const { input, memory } = run.parts[step - 1], sum = input[unit] + memory[unit] + data.b[unit];
@@ -111,7 +111,7 @@
     begin(0);
     return [
       html("div", { class: "touch-controls" }, field("Sentence, from the words of the toy language", entry, true),
-        field("Examples", example), field("Look at", units),
+        field("Examples", example), field("Unit in the table", units),
         html("div", { class: "touch-row" }, back, next, all), place.whole),
       picture.box, table, spoken.text,
     ];
