@@ -111,7 +111,7 @@
       picture.again();
       const order = ranked(step, alpha), best = order[0];
       caption.textContent = at ? `After step ${at}: what is kept, and the best of what was dropped` : "Nothing is said yet";
-      head.replaceChildren(html("tr", {}, ["", "beginning", "log p", "tokens", "score"].map((title) => html("th", { scope: "col" }, title))));
+      head.replaceChildren(html("tr", {}, ["state", "beginning", "log p", "tokens", "score"].map((title) => html("th", { scope: "col" }, title))));
       body.replaceChildren(...step.map((one, row) => {
         const leads = one.kept && row === best.place, name = leads ? (over ? "★ wins" : "★ leads") : one.kept ? "kept" : "dropped";
         return html("tr", { class: leads ? "touch-first" : one.kept ? "" : "touch-lost" },

@@ -16,7 +16,7 @@
   /** Rows one after the other, with all random numbers from one seed; totals of what happened so far. */
   function dice(data, seed) {
     const next = random(seed), special = new Set([data.special.cls, data.special.sep, data.special.pad]);
-    const totals = { rows: 0, words: 0, special: 0, specialChosen: 0, chosen: 0, "[MASK]": 0, random: 0, kept: 0 };
+    const totals = { rows: 0, untouched: 0, words: 0, special: 0, specialChosen: 0, chosen: 0, "[MASK]": 0, random: 0, kept: 0 };
     const many = (n) => Array.from({ length: n }, next);
     return {
       totals,
@@ -27,6 +27,7 @@
       count(input) {
         const { chosen, fates } = compute(data, input);
         totals.rows += 1;
+        totals.untouched += !chosen.includes(true);
         input.ids.forEach((id, t) => {
           totals[special.has(id) ? "special" : "words"] += 1;
           if (!chosen[t]) return;
@@ -52,7 +53,7 @@
     const seeds = slider("Seed", { min: 1, max: 50, step: 1, value: seed }, (value) => { seed = value; begin(); });
     const body = html("tbody");
     const table = html("table", {}, html("caption", {}, "So far"), html("thead", {}, html("tr", {},
-      ["", "count", "share", "stated"].map((title) => html("th", { scope: "col" }, title)))), body);
+      ["what", "count", "share", "stated"].map((title) => html("th", { scope: "col" }, title)))), body);
 
     const perLine = (width) => Math.max(3, Math.floor(width / BOX));
     const picture = drawing("", (width) => TOP + TALL * Math.ceil(input.ids.length / perLine(width)), (width) => {
@@ -143,7 +144,8 @@
       curves.name(`Shares against the rows drawn so far: ${Object.keys(LINES).map((name) => `${name} ${percent(share(totals, name))}, stated ${percent(STATED[name])}`).join("; ")}.`);
       curves.again();
       body.replaceChildren(...Object.keys(NAMES).map((name) => [NAMES[name], totals[name], percent(share(totals, name)), percent(STATED[name])])
-        .concat([["[CLS], [SEP], [PAD] chosen", totals.specialChosen, `of ${totals.special.toLocaleString("en")}`, "never"]])
+        .concat([["[CLS], [SEP], [PAD] chosen", totals.specialChosen, `of ${totals.special.toLocaleString("en")}`, "never"],
+          ["rows with nothing chosen", totals.untouched, percent(totals.untouched / totals.rows), "–"]])
         .map((cells) => html("tr", {}, cells.map((cell, k) => html(k ? "td" : "th", k ? {} : { scope: "row" }, typeof cell === "number" ? cell.toLocaleString("en") : cell)))));
       const places = input.ids.map((_, t) => t).filter((t) => result.chosen[t]), list = (tell) => places.map(tell).join(", ");
       const nothing = "Nothing is chosen in this row: it teaches nothing.";

@@ -131,7 +131,7 @@
       const kept = now.order.filter((id) => now.probabilities[id] > 0), share = kept.reduce((sum, id) => sum + now.tempered[id], 0), likeliest = now.order.slice(0, matchMedia("(max-width: 576px)").matches ? 4 : 8);
       picture.name(`Bars for the next letter: what the model expects, outlined, and what is drawn from, filled; ${V - kept.length} of ${V} letters are cut off.`);
       picture.again();
-      heads.replaceChildren(html("tr", {}, html("th", { scope: "col" }, ""), likeliest.map((id) => html("th", { scope: "col" }, shown(data.letters[id])))));
+      heads.replaceChildren(html("tr", {}, html("th", { scope: "col" }, "letter"), likeliest.map((id) => html("th", { scope: "col" }, shown(data.letters[id])))));
       numbers.replaceChildren(...[["the model", now.model], ["with τ", now.tempered], ["drawn from", now.probabilities]].map(([title, p]) =>
         html("tr", {}, html("th", { scope: "row" }, title), likeliest.map((id) => html("td", {}, p[id] ? percent(p[id]) : "cut")))));
       const ends = known.slice(-12).map((letter) => (letter === "\n" ? "⏎" : letter)).join("");

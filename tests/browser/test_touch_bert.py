@@ -107,7 +107,7 @@ def test_masking_step_by_step(visit):
     seen = [int(count.replace(",", "")) for count in counts.all_inner_texts()]
     assert seen[0] == sum(seen[1:4]) > 900 and seen[4] == 0
     part.get_by_role("button", name="Again").click()
-    assert counts.all_inner_texts() == ["0"] * 5
+    assert counts.all_inner_texts() == ["0"] * 6
     part.get_by_role("button", name="100 rows", exact=True).click()
     first = counts.all_inner_texts()
     part.get_by_role("slider", name="Seed").fill("6")
