@@ -48,7 +48,7 @@ def test_controls_have_names(visit, name):
 @pytest.mark.parametrize("name", MODELS)
 def test_focus_is_visible_and_leaves_again(visit, name):
     page = visit(name)
-    page.evaluate("() => { const h = document.querySelector('h1'); h.tabIndex = -1; h.focus(); }")
+    page.evaluate("() => { const h = document.querySelector('article h1'); h.tabIndex = -1; h.focus(); }")
     inside = dict.fromkeys(MODELS[name], 0)
     for _ in range(120):
         page.keyboard.press("Tab")
