@@ -69,8 +69,8 @@ lint: setup  ## ruff on code and on the chapter sources
 	  | $(BIN)/ruff check --quiet --select E,F,W,B --ignore E402,F401,B018,B905,E501 --stdin-filename $$source.py - || exit 1; done
 
 unit: setup  ## the fast tests
-	$(STAGE) tests/lib tests/autograder tests/conftest.py chapters solutions experiments docs book play scripts '*.md' '*.yml' Makefile \
-	  -- $(PYTEST) -n $(N) -rs tests/lib tests/autograder --doctest-modules lib -W error
+	$(STAGE) tests/lib tests/autograder tests/book tests/conftest.py chapters solutions experiments docs book play scripts '*.md' '*.yml' Makefile \
+	  -- $(PYTEST) -n $(N) -rs tests/lib tests/autograder tests/book --doctest-modules lib -W error
 
 nbval: setup  ## run the student editions and compare their outputs, two at a time
 	$(MAKE) --no-print-directory -j2 --output-sync=$(if $(CI),target,line) $(NBVAL)

@@ -25,6 +25,7 @@ from traitlets.config import Config
 from autograder.claims_page import claims_page
 from autograder.course import Chapter, chapters
 from autograder.coverage import concepts_page
+from autograder.equations_page import equations_page
 from autograder.exercise import CourseError, Exercise
 from autograder.exercises import (
     chapter_exercises,
@@ -41,7 +42,7 @@ from autograder.source import answer_cell, bound_names, free_names, function_sou
 
 NBGRADER_SCHEMA = 3
 LABEL = re.compile(r"\beq-[a-z0-9-]+")
-PAGES = {"claims.md": claims_page, "concepts.md": concepts_page}
+PAGES = {"claims.md": claims_page, "concepts.md": concepts_page, "equations.md": equations_page}
 
 
 def build(chapter: Chapter) -> bool:

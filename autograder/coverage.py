@@ -49,7 +49,7 @@ def sections_of(chapter: Chapter) -> list[Section]:
         inside = cells[position:end]
         words = sum(len(c.source.split()) for c in inside if c.cell_type == "markdown")
         executed = sum(c.cell_type == "code" and c.execution_count is not None for c in inside)
-        found.append(Section(title, _anchor(title), tuple(cell.metadata.concepts), words, executed))
+        found.append(Section(title, anchor(title), tuple(cell.metadata.concepts), words, executed))
     return found
 
 
@@ -63,7 +63,7 @@ def _ends(cell, level: int) -> bool:
     return heading is not None and heading[0] <= level
 
 
-def _anchor(title: str) -> str:
+def anchor(title: str) -> str:
     """The anchor that the book gives a heading (as GitHub does): words in lower case, joined by hyphens."""
     return re.sub(r"[^\w\- ]", "", re.sub(r"[`*$]", "", title).lower()).replace(" ", "-")
 

@@ -37,6 +37,9 @@ def section(proof: Soundness) -> str:
         f"Known mistakes named as themselves: {named} of {len(proof.known)}. "
         f"Mutants caught: {proof.caught} of {proof.mutants}.",
         "",
+        "<details>",
+        "<summary>Every answer, and what was said of it</summary>",
+        "",
         *(f"- {column}: {probe.title}" for column, probe in zip(columns, exercise.credited, strict=True)),
         "",
         f"| answer | {' | '.join(columns)} | verdict |",
@@ -47,7 +50,7 @@ def section(proof: Soundness) -> str:
         lines.append(_row(f"`{name}`", verdict, "right" if verdict.full else verdict.label))
     for name, verdict in proof.known.items():
         lines.append(_row(titles[name], verdict, f"`{verdict.detail}`"))
-    lines += [""]
+    lines += ["", "</details>", ""]
     if exercise.equivalent:  # the sentences only: the lines themselves would give the answer away
         lines += ["Mutants that compute the same, because:", ""]
         lines += [f"- {reason.rstrip('.')}." for reason in exercise.equivalent.values()]

@@ -1,0 +1,39 @@
+"""What the book adds to Sphinx: reading aids that plain Jupyter does not need.
+
+Chapters stay plain Markdown. Each module here has one idea and a ``setup`` of its own; docs/decisions/reading-aids.md
+says why they live in the build.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+from unrolled_book import (
+    citations,
+    course_map,
+    equation_numbers,
+    glossary,
+    launch,
+    notation_card,
+    parts,
+    touch_gallery,
+)
+
+HERE = Path(__file__).parent
+MODULES = (citations, course_map, equation_numbers, glossary, launch, notation_card, parts, touch_gallery)
+
+
+def setup(app: Sphinx) -> dict:
+    for module in MODULES:
+        module.setup(app)
+    app.connect("config-inited", _own_files)
+    app.add_css_file("aids.css")
+    app.add_js_file("tips.js", loading_method="defer")
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _own_files(app: Sphinx, config) -> None:
+    config.html_static_path.append(str(HERE / "static"))
+    config.templates_path.append(str(HERE / "templates"))
