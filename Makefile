@@ -90,10 +90,10 @@ solutions-run: setup
 	$(STAGE) solutions experiments tests/slow -- $(PYTEST) -n $(N) tests/slow/test_solutions.py
 
 grading: setup
-	$(STAGE) solutions chapters tests/slow README.md docs -- $(PYTEST) tests/slow --ignore tests/slow/test_solutions.py --ignore tests/slow/test_book.py
+	$(STAGE) solutions chapters tests/slow scripts/cluster README.md docs -- $(PYTEST) tests/slow --ignore tests/slow/test_solutions.py --ignore tests/slow/test_book.py
 
 pretraining: setup
-	$(STAGE) experiments tests/test_pretrain.py -- $(PYTEST) tests/test_pretrain.py
+	$(STAGE) experiments tests/pretrain scripts/cluster -- $(PYTEST) tests/pretrain
 
 built-book: html
 	$(STAGE) . -- $(PYTEST) tests/slow/test_book.py

@@ -9,6 +9,7 @@ be imported a third time.
 from __future__ import annotations
 
 import signal
+import socket
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -19,6 +20,7 @@ from distributed import Client, LocalCluster, WorkerPlugin, as_completed
 
 from autograder.exercise import CourseError, Verdict
 from autograder.grading import Questions
+from autograder.ledger import course_fingerprint
 from autograder.machine import judge_one, leave
 
 CONNECT_SECONDS = 10
@@ -68,6 +70,16 @@ def connect(workers: int, scheduler: str | None = None) -> Iterator[Client]:
             yield client
 
 
+def judge_there(questions: Questions, sandbox: bool, version: str) -> list[Verdict]:
+    """``judge_one`` on a worker, which may be installed on another host: only if it has the grader's own version."""
+    if course_fingerprint(questions.chapter) != version:
+        raise CourseError(
+            f"The worker on {socket.gethostname()} has another version of the course or of its packages; "
+            "install the same there, and grade again."
+        )
+    return judge_one(questions, sandbox)
+
+
 def judge_all(
     client: Client, tasks: Iterable[tuple[str, Questions]], sandbox: bool = True
 ) -> Iterator[tuple[str, list[Verdict]]]:
@@ -87,7 +99,8 @@ def judge_all(
 
     def give(count: int) -> None:
         for name, questions in islice(tasks, count if not stopped else 0):
-            future = client.submit(judge_one, questions, sandbox, pure=False)
+            version = course_fingerprint(questions.chapter)
+            future = client.submit(judge_there, questions, sandbox, version, pure=False)
             names[future.key] = name
             under_way.add(future)
 

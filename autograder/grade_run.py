@@ -61,6 +61,10 @@ class GradeRun:
     def start(self) -> list[Mark]:
         """Grade what is new or changed; the marks of all. Ungraded is raised at the end if some could not be graded."""
         require_course(self.folder)
+        if self.scheduler and not self.sandbox:
+            raise CourseError(
+                "Student code without walls could speak to the scheduler; leave --no-sandbox or --scheduler out."
+            )
         self.released_path = released_notebook(self.folder, self.chapter)
         known = [exercise.id for exercise in chapter_exercises(self.chapter)]
         if self.exercise and self.exercise not in known:

@@ -21,9 +21,10 @@ from unrolled.masked_words import mlm_mask
 from unrolled.measurements import FOLDER, record
 from unrolled.ngram import KneserNey
 from unrolled.pretrain.config import read_config
-from unrolled.pretrain.loop import Pretraining, Team
+from unrolled.pretrain.loop import Pretraining
 from unrolled.pretrain.rows import Batch, generator
 from unrolled.pretrain.store import Store
+from unrolled.pretrain.team import Team
 from unrolled.wikipedia import documents
 from unrolled.wordpiece import WordPiece, basic_tokens
 
@@ -169,7 +170,6 @@ def main():
     values["counts"] = {
         "train pieces": sum(len(s) for doc in run.stream.docs for s in doc),
         "train rows": sum(len(doc) - 1 for doc in run.stream.docs),
-        "steps of an epoch": run.stream.epoch_steps,
         "test rows": len(batch.ids),
         "test hidden": int(batch.chosen.sum()),
         "pieces": len(tokenizer),

@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import psutil
 import pytest
 from classes import CHAPTER, EXERCISES, PERFECT, class_of, explain_id, rows, submit, wrong
 from nbgrader.api import Gradebook
+from runs import again, command, wait_for_verdicts
 
 from autograder.course_directory import init_course, marks
 from autograder.exercise import CourseError
@@ -22,14 +22,8 @@ from autograder.grade_run import GradeRun, write_feedback
 from autograder.leaks import leaks_in, plain_text
 from autograder.ledger import Ledger
 
-BIN = Path(sys.executable).parent
 LATE = "2026-11-02 12:00:00 UTC"
 DUE = "2026-11-01 12:00:00 UTC"
-
-
-def command(*words: str, folder: Path, **options) -> subprocess.Popen:
-    environment = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(words, cwd=folder, env=environment, text=True, **options)
 
 
 def run(*words: str, folder: Path) -> tuple[int, str, str]:
@@ -177,29 +171,9 @@ def undisturbed(tmp_path_factory):
     return folder
 
 
-def again(undisturbed: Path, folder: Path) -> Path:
-    """The same course directory with nothing graded."""
-    import shutil
-
-    shutil.copytree(undisturbed, folder, ignore=shutil.ignore_patterns("autograded", "feedback", "verdicts.log"))
-    with Gradebook(f"sqlite:///{folder}/gradebook.db", "unrolled") as gradebook:
-        for student in list(gradebook.students):
-            gradebook.remove_student(student.id)
-    return folder
-
-
 def start(folder: Path, *options: str) -> subprocess.Popen:
     words = ("autograder", "grade", CHAPTER.name, *(options or ("--workers", "2")))
     return command(*words, folder=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-
-def wait_for_verdicts(folder: Path, count: int) -> None:
-    for _ in range(6000):
-        log = folder / "verdicts.log"
-        if log.exists() and log.read_bytes().count(b'"recorded"') >= count:
-            return
-        time.sleep(0.05)
-    raise AssertionError("no verdicts came")
 
 
 def test_ctrl_c_finishes_what_is_under_way_and_stops(undisturbed, tmp_path):

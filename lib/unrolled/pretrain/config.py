@@ -33,6 +33,7 @@ class Training:
     steps: int = 10_000
     batch: int = 64  # rows in a step, over all processes
     micro_batch: int = 64  # rows that a process computes at once; more are accumulated
+    precision: str = "float32"  # of the products; "bfloat16" halves their memory, weights and sums stay float32
     peak: float = 5e-4
     warmup: int = 500
     weight_decay: float = 0.01
@@ -55,6 +56,7 @@ class Config:
 
 
 SECTIONS = {"data": Data, "model": Model, "training": Training}
+PRECISIONS = ("float32", "bfloat16")
 MAY_BE_ZERO = {"dropout", "warmup", "weight_decay", "seed"}
 
 
@@ -90,6 +92,10 @@ def _check(where: str, key: str, value: object, default: object) -> None:
         files = isinstance(value, list) and value and all(isinstance(item, str) for item in value)
         if value != "wikipedia" and not files:
             raise PretrainError(f'{where} is "wikipedia" or a list of files, not {value!r}.')
+        return
+    if key == "precision":
+        if value not in PRECISIONS:
+            raise PretrainError(f"{where} is one of {', '.join(PRECISIONS)}, not {value!r}.")
         return
     kinds = (int, float) if isinstance(default, float) else (int,)
     if not isinstance(value, kinds) or isinstance(value, bool):

@@ -2,56 +2,39 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from contextlib import nullcontext
 
 import torch
-import torch.distributed as dist
-from torch import Tensor, nn
+from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
 from unrolled.bert_data import pair_rows
 from unrolled.bert_model import BertForPretraining
-from unrolled.pretrain.config import Config
+from unrolled.pretrain.config import Config, PretrainError
 from unrolled.pretrain.loss import PretrainingLoss
 from unrolled.pretrain.rows import Stream, generator, learn_pieces, read_documents
 from unrolled.pretrain.store import Store
+from unrolled.pretrain.team import Team
 from unrolled.schedules import linear_warmup_decay
 from unrolled.wordpiece import WordPiece
 
 
-class Team:
-    """The processes that ``torchrun`` started, or this one alone."""
+def read_texts(config: Config, team: Team) -> dict[str, list[list[str]]]:
+    """The documents for training and validation, once all processes are known to have read the same."""
+    texts = {part: read_documents(config, part) for part in ("train", "validation")}
+    if not team.agree(config.as_dict(), texts, torch.__version__):
+        raise PretrainError("The processes differ in configuration, text or version of torch; compare the hosts.")
+    return texts
 
-    def __init__(self):
-        self.rank, self.size = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
-        if self.size > 1:
-            dist.init_process_group("gloo")
 
-    @property
-    def leads(self) -> bool:
-        return self.rank == 0
-
-    def add_up(self, numbers: Tensor) -> Tensor:
-        """The sum over all processes."""
-        if self.size > 1:
-            dist.all_reduce(numbers)
-        return numbers
-
-    def wait(self) -> None:
-        if self.size > 1:
-            dist.barrier()
-
-    def share(self, size: int) -> slice:
-        """The rows of a batch that are ours: every row has one owner."""
-        return slice(self.rank, size, self.size)
-
-    def close(self) -> None:
-        if self.size > 1:
-            dist.destroy_process_group()
+def network(config: Config, vocabulary: int) -> BertForPretraining:
+    """The model of a configuration, with so many word pieces."""
+    m = config.model
+    sizes = vocabulary, m.width, m.heads, m.layers, m.feed_forward
+    return BertForPretraining(*sizes, longest=config.data.length, dropout=m.dropout, spread=m.spread)
 
 
 class Pretraining:
@@ -59,27 +42,35 @@ class Pretraining:
 
     def __init__(self, config: Config, store: Store, team: Team):
         self.config, self.store, self.team = config, store, team
-        texts = {part: read_documents(config, part) for part in ("train", "validation")}
+        if config.training.batch < team.size:
+            raise PretrainError(f"A batch of {config.training.batch} rows cannot be shared by {team.size} processes.")
+        texts = read_texts(config, team)
         tokenizer = self._tokenizer(texts["train"])
         docs = {part: [[tokenizer.encode(s) for s in doc] for doc in texts[part]] for part in texts}
         self.stream = Stream(docs["train"], tokenizer, config)
         self.checks = self._validation(docs["validation"])
         torch.manual_seed(config.training.seed)
-        m = config.model
-        sizes = len(tokenizer), m.width, m.heads, m.layers, m.feed_forward
-        self.model = BertForPretraining(*sizes, longest=config.data.length, dropout=m.dropout, spread=m.spread)
-        self.loss = PretrainingLoss(self.model)
-        self.parallel = DistributedDataParallel(self.loss) if team.size > 1 else self.loss
-        self.optimizer = self._adam()
-        self.step = store.load(self.model, self.optimizer)
+        self.model = network(config, len(tokenizer)).to(team.device)
+        self.loss, self.optimizer = PretrainingLoss(self.model), self._adam()
+        self.step = self._take_up()
+        self.parallel = DistributedDataParallel(self.loss) if team.size > 1 else self.loss  # it sends the weights round
         self.stopped = False
 
     def _tokenizer(self, docs: list[list[str]]) -> WordPiece:
-        """The vocabulary of the folder; learned by the first process if there is none yet."""
+        """The vocabulary of the first process's folder; learned there if there is none yet."""
         if self.team.leads and self.store.tokenizer() is None:
             self.store.save_tokenizer(learn_pieces(docs, self.config.data.vocabulary))
-        self.team.wait()
-        return self.store.tokenizer()
+        return WordPiece(self.team.tell(self.store.tokenizer().pieces if self.team.leads else None))
+
+    def _take_up(self) -> int:
+        """The steps made so far, and Adam's memory of them, as the first process finds them in its folder."""
+        step = self.team.tell(self.store.load(self.model, self.optimizer) if self.team.leads else None)
+        for parameter in self.model.parameters() if step else ():
+            memory = self.optimizer.state[parameter]
+            memory.setdefault("step", torch.tensor(float(step)))
+            for key in ("exp_avg", "exp_avg_sq"):
+                self.team.tell_tensor(memory.setdefault(key, torch.zeros_like(parameter)))
+        return step
 
     def _validation(self, docs: list) -> list:
         """Validation rows with words hidden once and for all, in batches."""
@@ -127,15 +118,16 @@ class Pretraining:
         training, team = self.config.training, self.team
         batch = self.stream.batch(self.step)
         asked, rows = int(batch.chosen.sum()), len(batch.ids)
-        parts = self._parts(batch.rows(team.share(rows)))
+        parts = team.parts(batch, training.micro_batch)
         torch.manual_seed(generator(training.seed, "dropout", self.step, team.rank).initial_seed())
         self.model.train()
         self.optimizer.zero_grad(set_to_none=True)
-        sums = torch.zeros(2)
+        sums = torch.zeros(2, device=team.device)
         for number, part in enumerate(parts):
             quiet = team.size > 1 and number < len(parts) - 1
             with self.parallel.no_sync() if quiet else nullcontext():
-                hidden, follows, _ = self.parallel(part)
+                with self._precision():
+                    hidden, follows, _ = self.parallel(part.to(team.device))
                 loss = hidden / max(asked, 1) + follows / rows
                 (team.size * loss).backward()  # torch takes the mean over the processes; the sum is wanted
             sums += torch.stack([hidden, follows]).detach()
@@ -147,9 +139,9 @@ class Pretraining:
         words, second = team.add_up(sums).tolist()
         return {"step": self.step, "words": words / max(asked, 1), "follows": second / rows}
 
-    def _parts(self, batch) -> list:
-        size = self.config.training.micro_batch
-        return [batch.rows(slice(start, start + size)) for start in range(0, len(batch.ids), size)]
+    def _precision(self) -> torch.autocast:
+        low = self.config.training.precision == "bfloat16"
+        return torch.autocast(self.team.device.type, torch.bfloat16, enabled=low)
 
     @torch.no_grad()
     def evaluate(self) -> dict:
@@ -157,7 +149,8 @@ class Pretraining:
         self.model.eval()
         sums = torch.zeros(6, dtype=torch.float64)
         for batch in self.checks[self.team.share(len(self.checks))]:
-            hidden, follows, right = self.loss(batch)
+            with self._precision():
+                hidden, follows, right = self.loss(batch.to(self.team.device))
             sums += torch.tensor([hidden, follows, *right, batch.chosen.sum(), len(batch.ids)], dtype=torch.float64)
         hidden, follows, words_right, follows_right, asked, rows = self.team.add_up(sums).tolist()
         return {

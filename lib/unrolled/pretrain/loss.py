@@ -27,7 +27,7 @@ class PretrainingLoss(nn.Module):
         words = self.model.word_scores(out.states[batch.chosen])  # (n, V)
         labels = batch.labels[batch.chosen]  # (n,)
         n = labels.numel()
-        hidden = mlm_loss(words[None], labels[None], torch.ones(1, n)) * n
+        hidden = mlm_loss(words[None], labels[None], torch.ones(1, n, device=words.device)) * n
         second = self.model.follows(out.pooled)  # (B, 2)
         following = F.cross_entropy(second, batch.follows, reduction="sum")
         right = (words.argmax(-1) == labels).sum(), (second.argmax(-1) == batch.follows).sum()

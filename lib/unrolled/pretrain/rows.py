@@ -37,6 +37,9 @@ class Batch(NamedTuple):
     def rows(self, places: slice) -> Batch:
         return Batch(*(part[places] for part in self))
 
+    def to(self, device: torch.device) -> Batch:
+        return Batch(*(part.to(device) for part in self))
+
 
 def generator(*names: object) -> torch.Generator:
     """Random numbers that depend on these names and on nothing else."""
@@ -95,8 +98,8 @@ class Stream:
 
     def __init__(self, docs: list[list[list[int]]], tokenizer: WordPiece, config: Config):
         self.docs, self.tokenizer, self.config = docs, tokenizer, config
-        self.epoch_steps = sum(len(doc) - 1 for doc in docs) // config.training.batch
-        if self.epoch_steps == 0:
+        self.epoch_rows = sum(len(doc) - 1 for doc in docs)
+        if self.epoch_rows < config.training.batch:
             raise PretrainError(
                 f"The text has fewer pairs of sentences than a batch of {config.training.batch}; "
                 "give more text or a smaller batch."
@@ -110,11 +113,18 @@ class Stream:
         return rows, torch.randperm(len(rows.ids), generator=generator(seed, "order", epoch))
 
     def batch(self, step: int) -> Batch:
-        """The batch of a step, from 0: each row of an epoch comes once, but for a rest that fills no batch."""
-        epoch, place = divmod(step, self.epoch_steps)
-        rows, order = self._epoch(epoch)
+        """The batch of a step, from 0. One may end an epoch and begin the next: every row comes once in each epoch."""
         size = self.config.training.batch
-        return self.hidden(rows.take(order[place * size : (place + 1) * size]), "masks", step)
+        epoch, place = divmod(step * size, self.epoch_rows)
+        found = self._rows(epoch, slice(place, place + size))
+        missing = size - len(found.ids)
+        if missing:
+            found = Rows(*map(torch.cat, zip(found, self._rows(epoch + 1, slice(missing)), strict=True)))
+        return self.hidden(found.take(torch.arange(size)), "masks", step)
+
+    def _rows(self, epoch: int, places: slice) -> Rows:
+        rows, order = self._epoch(epoch)
+        return Rows(*(part[order[places]] for part in rows))
 
     def hidden(self, rows: Rows, *names: object) -> Batch:
         """Rows with words hidden, always the same for the same names."""

@@ -70,7 +70,7 @@ class Store:
         for name, parameter in model.named_parameters():
             start = f"adam.{name}."
             found: dict[str, Tensor] = {k[len(start) :]: v for k, v in tensors.items() if k.startswith(start)}
-            optimizer.state[parameter] = found
+            optimizer.state[parameter] = {k: v if k == "step" else v.to(parameter.device) for k, v in found.items()}
         return step
 
     def lines(self) -> list[dict]:
