@@ -6,6 +6,7 @@ tried twice: behind the walls that we build ourselves, and behind those of bubbl
 """
 
 import os
+import socket
 import time
 from pathlib import Path
 
@@ -137,6 +138,11 @@ ATTACKS = {
     "deleted names": "del torch, np\ndef softmax(o): return o",
 }  # fmt: skip
 
+SCHEDULER = (  # each would answer rightly, if only it got there
+    "import socket; socket.create_connection(('127.0.0.1', {port}), 1).sendall(b'x')",
+    "import distributed; distributed.Client('tcp://127.0.0.1:{port}', timeout=1)",
+    "import ctypes; s = ctypes.CDLL(None, use_errno=True).socket(2, 1, 0); assert s >= 0, ctypes.get_errno()",
+)
 SELF_HARM = {"patched encode", "deleted names"}  # they spoil what all cells of the same notebook share
 
 
@@ -183,6 +189,24 @@ def test_an_attack_ends_with_the_honest_mark(server, sentinel, attack):
     assert verdicts["pad_batch"].points == (0 if attack in SELF_HARM else find("pad_batch").points)
     assert server.process.poll() is None, "the fork server lives"
     assert list(Path("/tmp").glob("attack-*")) == []
+
+
+def test_a_scheduler_on_this_machine_is_out_of_reach(server):
+    """Judges may be workers of a dask scheduler, which runs what it is sent: student code must never find it."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(0.5)
+        port = listener.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)):
+            listener.accept()[0].close()  # from outside it can be reached
+        for attempt in SCHEDULER:
+            source = (
+                f"def softmax(o):\n    {attempt.format(port=port)}\n    return o.exp() / o.exp().sum(-1, keepdim=True)"
+            )
+            notebook = fill(RELEASED, {"softmax": source, "pad_batch": HONEST})
+            verdicts = {v.exercise: v for v in grade_notebook(notebook, CHAPTER.name, server.seeds, server)}
+            assert verdicts["softmax"].kind in {"error", "timeout"}, verdicts["softmax"].message
+            with pytest.raises(TimeoutError):
+                listener.accept()
 
 
 def test_nothing_is_left_behind(server):

@@ -99,7 +99,7 @@ class Pretraining:
         pause = 1 if sys.stderr.isatty() else 30  # a log file needs fewer lines
         with tqdm(**options, mininterval=pause, maxinterval=pause) as bar:
             while self.step < training.steps and not self._asked_to_stop():
-                line = self._one_step()
+                line = self.one_step()
                 if self.step % training.evaluate_every == 0 or self.step == training.steps:
                     line |= self.evaluate()
                 if self.team.leads:
@@ -113,7 +113,7 @@ class Pretraining:
         self._save()
         return self.step == training.steps
 
-    def _one_step(self) -> dict:
+    def one_step(self) -> dict:
         """A step on the whole batch: each process adds up the gradients of its rows, part by part."""
         training, team = self.config.training, self.team
         batch = self.stream.batch(self.step)
