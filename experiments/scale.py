@@ -34,10 +34,14 @@ BASE = read_config(FOLDER / "pretrain_bert_base.toml")
 V = BASE.data.vocabulary
 TRIAL = 4, 128  # rows and their length in the step that is measured here
 DAY = 24 * 3600
-PUBLISHED = {  # Devlin 2019: nine steps in ten on rows of 128, the rest on rows of 512; 4 days
-    "steps": 1_000_000, "rows": 256, "short": (900_000, 128), "long": (100_000, 512), "days": 4, "chips": 16,
+PUBLISHED = {
+    "Devlin 2019": {"words 10^9": 3.3, "steps": 10**6, "rows": 256, "short": 128, "share short": 0.9, "long": 512,
+                    "days": 4, "chips": 16},
+    "NVIDIA 2020": {"TFLOP/s of an A100, bfloat16": 312},
+    "Chowdhery 2022": {"share of the peak, lowest": 0.213, "highest": 0.462},
 }  # fmt: skip
-A100 = {"peak": 312e12, "share": 0.4}  # NVIDIA 2020, bfloat16; the share is assumed, between those of Chowdhery 2022
+SHARE = 0.4  # of the peak, assumed: between these two
+WORDS_PER_SENTENCE, BYTES_PER_TOKEN = 25, 17  # assumed; ids, segments and mask of a row, as int64, int64 and bool
 
 
 def one_step() -> dict:
@@ -120,31 +124,32 @@ def checkpoint() -> dict:
 
 def whole(step: dict, rates: dict) -> dict:
     """BERT-base as published: tokens, operations, and how long they take."""
-    phases = [PUBLISHED["short"], PUBLISHED["long"]]
-    tokens = sum(steps * PUBLISHED["rows"] * length for steps, length in phases)
-    total = sum(steps * operations(BASE, V, PUBLISHED["rows"], length) for steps, length in phases)
-    speed = step["GFLOP/s"] * 1e9 * rates["ratio"]
+    paper, gpu = PUBLISHED["Devlin 2019"], 1e12 * SHARE * PUBLISHED["NVIDIA 2020"]["TFLOP/s of an A100, bfloat16"]
+    steps = {paper["short"]: paper["share short"] * paper["steps"]}
+    steps[paper["long"]] = paper["steps"] - steps[paper["short"]]
+    total = sum(count * operations(BASE, V, paper["rows"], length) for length, count in steps.items())
+    lasted, rows = paper["days"] * DAY, paper["words 10^9"] * 1e9 / WORDS_PER_SENTENCE
     return {
-        "tokens 10^9": round(tokens / 1e9, 1), "operations 10^19": round(total / 1e19, 2),
-        "all rows of 512: operations 10^19": round(1e6 * operations(BASE, V, 256, 512) / 1e19, 2),
-        "years on this machine": round(total / speed / (365 * DAY), 1),
-        "TFLOP/s of the published run": round(total / (PUBLISHED["days"] * DAY) / 1e12, 1),
-        "per chip": round(total / (PUBLISHED["days"] * DAY) / PUBLISHED["chips"] / 1e12, 2),
-        "hours on 8 A100": round(total / (8 * A100["peak"] * A100["share"]) / 3600, 1),
-        "hours on 32 A100": round(total / (32 * A100["peak"] * A100["share"]) / 3600, 1),
-        "A100 TFLOP/s": A100["peak"] / 1e12, "share of peak": A100["share"],
-        "gradient GB per step": round(BYTES * parameters(BASE, V) / 1e9, 2),
-        "seconds of a step on 32 A100": round(
-            operations(BASE, V, 256, 512) / (32 * A100["peak"] * A100["share"]), 4
-        ),
-        "rows of the text 10^6": round(3300e6 / 25 / 1e6),
-        "TB of its rows": round(3300e6 / 25 * 512 * 17 / 1e12, 2),
-    }  # fmt: skip
+        "tokens 10^9": round(sum(count * paper["rows"] * length for length, count in steps.items()) / 1e9, 1),
+        "operations 10^19": round(total / 1e19, 2),
+        "all rows of 512, operations 10^19": round(paper["steps"] * operations(BASE, V, 256, 512) / 1e19, 2),
+        "years on this machine": round(total / (step["GFLOP/s"] * 1e9 * rates["ratio"]) / (365 * DAY), 1),
+        "TFLOP/s of the published run": round(total / lasted / 1e12, 1),
+        "TFLOP/s per chip": round(total / lasted / paper["chips"] / 1e12, 2),
+        "share of the peak": SHARE,
+        "hours on A100": {n: round(total / (n * gpu) / 3600, 1) for n in (1, 8, 32)},
+        "ms of a step of rows of 128 on A100": {
+            n: round(1e3 * operations(BASE, V, 256, 128) / (n * gpu), 1) for n in (8, 32)
+        },
+        "GB of gradients": round(BYTES * parameters(BASE, V) / 1e9, 2),
+        "rows of the text 10^6": round(rows / 1e6),
+        "TB of its rows": round(rows * paper["long"] * BYTES_PER_TOKEN / 1e12, 2),
+    }
 
 
 def main() -> None:
     since = time.time()
-    values = {"counts": counts(), "step": measured_step(), "checkpoint": checkpoint()}
+    values = {"published": PUBLISHED, "counts": counts(), "step": measured_step(), "checkpoint": checkpoint()}
     values["pretraining"] = pretraining_rates()
     values["grading"] = grading_rates()
     values["whole"] = whole(values["step"], values["pretraining"])

@@ -72,14 +72,9 @@ def started(words: list[str], host: Path, certificates: Path, **more: str):
     """A program of a host: with a folder for temporary files of its own, so with a fork server of its own."""
     host.mkdir(exist_ok=True)
     places = {"TMPDIR": str(host), "DASK_CONFIG": str(certificates), "PATH": f"{BIN}:{os.environ['PATH']}"}
-    process = subprocess.Popen(
-        words,
-        env=os.environ | places | more,
-        cwd=host,
-        stdout=subprocess.DEVNULL,
-        stderr=(host / "log").open("a"),
-        start_new_session=True,
-    )
+    environment = os.environ | places | more
+    with (host / "log").open("a") as said:
+        process = subprocess.Popen(words, env=environment, cwd=host, stdout=said, stderr=said, start_new_session=True)
     try:
         yield process
     finally:
