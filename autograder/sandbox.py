@@ -65,7 +65,8 @@ class Walls:
 
 def visible_paths(view: Path) -> tuple[str, ...]:
     """What student code needs to see: the view, Python with its packages, and the system's shared libraries."""
-    wanted = [str(view), sys.prefix, f"{sys.base_prefix}/lib", f"{sys.base_prefix}/bin", "/usr/lib"]
+    wanted = [str(view), sys.prefix, os.path.realpath(sys.prefix)]  # the environment may be a link
+    wanted += [f"{sys.base_prefix}/lib", f"{sys.base_prefix}/bin", "/usr/lib"]
     wanted += ["/usr/lib64", "/lib", "/lib64"]
     present = [path for path in dict.fromkeys(wanted) if os.path.isdir(path)]
     return tuple(path for path in present if not any(path.startswith(other + "/") for other in present))

@@ -149,7 +149,13 @@ def whole(step: dict, rates: dict) -> dict:
 
 def main() -> None:
     since = time.time()
-    values = {"published": PUBLISHED, "counts": counts(), "step": measured_step(), "checkpoint": checkpoint()}
+    values = {
+        "load at the start": round(os.getloadavg()[0], 1),
+        "published": PUBLISHED,
+        "counts": counts(),
+        "step": measured_step(),
+        "checkpoint": checkpoint(),
+    }
     values["pretraining"] = pretraining_rates()
     values["grading"] = grading_rates()
     values["whole"] = whole(values["step"], values["pretraining"])

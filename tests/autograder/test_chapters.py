@@ -96,20 +96,20 @@ def known_numbers(chapter) -> set[float]:
                 found |= numbers_in(output.get("text", "") + "".join(data.get("text/plain", "")))
     for path in (ROOT / "experiments").glob(f"ch{chapter.name[:2]}_*.json"):
         if not path.stem.endswith(("_explorer", "_tree")):  # thousands of numbers: among them is every one
-            found |= set(_leaves(json.loads(path.read_text("utf8"))))
+            found |= set(leaves(json.loads(path.read_text("utf8"))))
     return found
 
 
-def _leaves(tree):
+def leaves(tree):
     """All numbers of a measurement, and the mean of each list of them: that is what prose quotes."""
     if isinstance(tree, (int, float)):
         yield float(tree)
     elif isinstance(tree, dict):
         for value in tree.values():
-            yield from _leaves(value)
+            yield from leaves(value)
     elif isinstance(tree, list):
         for value in tree:
-            yield from _leaves(value)
+            yield from leaves(value)
         numbers = [value for value in tree if isinstance(value, (int, float))]
         if numbers:
             yield statistics.fmean(numbers)

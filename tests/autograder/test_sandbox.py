@@ -95,3 +95,12 @@ def test_only_what_is_needed_is_visible(tmp_path):
     assert str(tmp_path) in paths
     assert not any(str(Path(__file__).parents[2]) == path for path in paths)
     assert not any(path in {"/", "/home", "/etc", "/tmp", "/var"} for path in paths)
+
+
+def test_an_environment_that_is_a_link_is_seen_with_what_it_points_to(tmp_path, monkeypatch):
+    """Or else imports fail behind the walls, though not before them, and right answers look wrong."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    monkeypatch.setattr("sys.prefix", str(tmp_path / "link"))
+    (tmp_path / "view").mkdir()
+    assert {str(tmp_path / name) for name in ("view", "link", "real")} <= set(visible_paths(tmp_path / "view"))
