@@ -37,11 +37,24 @@ pre { background: #8881; padding: .7rem; overflow-x: auto; font-size: .85rem; wh
 .sum { font-size: 1.3rem; }
 .hand { border-left: 4px solid #69c; padding-left: .8rem; white-space: pre-wrap; }
 svg rect { stroke-linejoin: round; }
+.soft { opacity: .75; }
+@media (prefers-color-scheme: dark) { :root { --unrolled-good: #5fb585; --unrolled-bad: #ee8a5c; } }
+@media (max-width: 42rem) {
+  body { margin-top: 1rem; } table, tbody, tr { display: block; } thead, th { display: none; }
+  tr { padding: .25rem 0; } td { display: inline; padding: 0 .3rem 0 0; }
+  td:nth-child(n+3):not(:empty) { display: block; padding-left: 1.4rem; }
+  td:nth-child(3):not(:empty)::before { content: "expected: "; font-weight: 600; }
+  td:nth-child(4):not(:empty)::before { content: "got: "; font-weight: 600; }
+}
+@media print {
+  :root { color-scheme: light; } body { font-size: 10.5pt; max-width: none; margin: 0; padding: 0; }
+  tr, pre { break-inside: avoid; } details::details-content { content-visibility: visible; display: block; }
+}
 </style>
 </head>
 <body>
-<h1>{{ chapter }}</h1>
-<p>{{ student }}</p>
+<h1>{{ title or chapter }}</h1>
+<p class="soft">Feedback for {{ student }} on {{ chapter }}</p>
 <p class="sum"><strong>{{ points }} of {{ most }} points</strong>{% if penalty %} (late: −{{ penalty }}){% endif %}
 {%- if waiting %} · {{ waiting }} not graded yet{% endif %}</p>
 {% if refused %}<p>{{ refused }}</p>{% endif %}
@@ -118,6 +131,7 @@ def page(student: str, graded: NotebookNode, rows: Rows, hints: int) -> str:
             }
         )
     return PAGE.render(
+        title=_title(graded),
         chapter=kept.get("chapter", ""),
         student=student,
         points=show.number(sum(score for score, *_ in rows.grades.values()) - rows.penalty),
@@ -127,6 +141,12 @@ def page(student: str, graded: NotebookNode, rows: Rows, hints: int) -> str:
         refused=kept.get("refused", ""),
         parts=parts,
     )
+
+
+def _title(graded: NotebookNode) -> str:
+    """The chapter's own heading; it is from the released notebook, not from the student's."""
+    text = next((cell.source for cell in graded.cells if cell.cell_type == "markdown"), "")
+    return text.split("\n", 1)[0].removeprefix("# ") if text.startswith("# ") else ""
 
 
 def _with_hints(verdict: Verdict, hints: int) -> Verdict:

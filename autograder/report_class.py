@@ -74,6 +74,11 @@ def known_forms(exercise: Exercise, chapter: str) -> list[str]:
     return [stub_cell(exercise), written_cell(exercise), *(written_cell(exercise, form) for form in right)]
 
 
+def known_mistakes(exercise: Exercise) -> list[str]:
+    """The known mistakes as a student would hand them in: forms that people find each for themselves."""
+    return [written_cell(exercise, known.implementation) for known in exercise.misconceptions]
+
+
 def _labels(folder: Path, chapter: str, marks: ChapterMarks) -> dict[str, dict[str, str]]:
     """The last recorded verdicts of everybody; CourseError if the log was changed."""
     judged, labels = {}, {}

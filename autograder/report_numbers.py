@@ -9,7 +9,7 @@ import numpy as np
 
 from autograder.exercise import FULL_MARKS, Exercise
 from autograder.exercises import chapter_exercises
-from autograder.report_class import ClassWork, known_forms
+from autograder.report_class import ClassWork, known_forms, known_mistakes
 from autograder.similarity import similar_pairs
 
 BINS = 10
@@ -34,9 +34,10 @@ RULES = {
     "help": f"Less than {HELP_BELOW:.0%} of the points that are graded so far, or at least half of the exercises not "
     "written, or a file that cannot be read.",
     "pairs": "Comments, docstrings, layout and chosen names are removed. Runs of six tokens count if they stand "
-    "neither in the released stub, nor in a right form that the course knows, nor in a form that three or more "
-    "students share, nor in more than 1 % of the answers (at least two). Listed are pairs of at least 40 tokens each, "
-    "20 runs of their own, and 60 % of these in common, where neither answer is so close to a third one.",
+    "neither in the released stub, nor in a right form or a mistake that the course knows, nor in a form that three "
+    "or more students share, nor in more than 1 % of the answers (at least two). Listed are pairs of at least 40 "
+    "tokens each and 20 runs of their own, of which they have 60 % in common, where this is a third of all that both "
+    "wrote and neither answer is so close to a third one.",
 }
 
 
@@ -224,7 +225,8 @@ def _pairs(work: ClassWork, exercises: tuple[Exercise, ...]) -> list[dict]:
             for student, found in work.sources.items()
             if exercise.id in found and work.labels[student].get(exercise.id) not in ("not-attempted", "refused", None)
         }
-        for pair in similar_pairs(answers, known_forms(exercise, work.marks.chapter), work.names):
+        known = known_forms(exercise, work.marks.chapter) + known_mistakes(exercise)
+        for pair in similar_pairs(answers, known, work.names):
             together[tuple(sorted((pair.first, pair.second)))].append(
                 {
                     "exercise": exercise.id,

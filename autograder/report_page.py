@@ -78,7 +78,7 @@ mark { background: var(--mark); color: inherit; }
 <body>
 <main>
 <h1>{{ r.title }}</h1>
-<p class="soft">Report on {{ r.chapter }}, made {{ r.made | replace("T", " ") }}.
+<p class="soft">Report on {{ r.chapter }}, made {{ r.made | replace("T", " ") | replace("+00:00", " UTC") }}.
 For instructors: it names students.</p>
 <ul class="facts">
 <li><strong>{{ r.submissions }}</strong> submission{{ "s" if r.submissions != 1 }}</li>
@@ -107,7 +107,7 @@ The chapter has {{ points(r.marks.most) }} points.</p>
 {{ stacked(bars) }}
 <table>
 <thead><tr><th>exercise</th><th class="n">points</th><th class="n">answers</th><th class="n">all points</th>
-<th class="n">difficulty</th><th class="n">discrimination</th><th>fails most often</th></tr></thead>
+<th class="n">difficulty</th><th class="n">discrimination</th><th>most often</th></tr></thead>
 <tbody>
 {% for e in r.exercises %}
 <tr><td>{{ e.id | replace("-", " ") if e.by_hand else e.title }}
@@ -118,12 +118,15 @@ The chapter has {{ points(r.marks.most) }} points.</p>
 <td class="n" data-is="difficulty">{{ decimal(e.difficulty) }}
 <span class="soft circles" title="as its author sees it">{{ circles(e.meant) }}</span></td>
 <td class="n" data-is="discrimination">{{ decimal(e.discrimination) }}</td>
-<td data-is="fails most often">{% for title, count in e.failed_properties[:1] %}
-{{ title }} ({{ count }}){% else %}—{% endfor %}</td></tr>
+<td data-is="most often">{% for m in r.misconceptions if m.exercise == e.id %}{% if loop.first %}
+<strong>{{ m.name }}</strong> ({{ m.count }})<br>{% endif %}{% endfor %}
+{% for title, count in e.failed_properties[:1] %}
+<span class="soft">{{ title }} ({{ count }})</span>{% else %}—{% endfor %}</td></tr>
 {% endfor %}
 </tbody>
 </table>
-<p class="rule"><strong>All points:</strong> {{ r.rules.pass }} <strong>Difficulty:</strong> {{ r.rules.difficulty }}
+<p class="rule"><strong>Most often:</strong> the known mistake that most made, and below it the property that most
+answers fail. <strong>All points:</strong> {{ r.rules.pass }} <strong>Difficulty:</strong> {{ r.rules.difficulty }}
 The circles say how hard its author thinks it is. <strong>Discrimination:</strong> {{ r.rules.discrimination }}</p>
 
 <h2>What to teach again</h2>
@@ -179,7 +182,7 @@ beside the notebook.</p>
 <tbody>
 {% for h in r.need_help %}
 <tr><td>{{ h.student }}</td><td data-is="why">{{ h.reasons | join("; ") }}</td>
-<td data-is="known mistakes">{{ h.mistakes | join("; ") or "—" }}</td></tr>
+<td data-is="known mistakes">{% for one in h.mistakes %}<div>{{ one }}</div>{% else %}—{% endfor %}</td></tr>
 {% endfor %}
 </tbody>
 </table>
@@ -199,7 +202,8 @@ or may have been allowed to work together. Read both sources and talk to both be
 <h3>{{ p.students[0] }} and {{ p.students[1] }}</h3>
 {% for e in p.exercises %}
 <details{{ " open" if loop.first and loop.length == 1 and r.pairs | length == 1 }}>
-<summary>{{ e.number }} {{ e.exercise }}: {{ percent(e.alike) }} of their own runs in common ({{ e.runs }})</summary>
+<summary>{{ e.number }} {{ e.exercise }}: {{ e.runs }} runs that hardly anybody else has,
+{{ percent(e.alike) }} of what is their own</summary>
 <div class="two">{% for name in p.students %}<div><strong>{{ name }}</strong>
 <pre>{{ side_by_side(e.sources[name], e.lines[name]) }}</pre></div>{% endfor %}</div>
 </details>

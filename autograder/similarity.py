@@ -1,9 +1,9 @@
 """Which two answers look like copies of each other? A hint for a conversation, never a verdict.
 
 Comments, docstrings, layout and the names that a student chose are removed. What stands in the released stub, in a
-known right form, in a form that three students share, or in the answers of more than a few, does not count. What is
-left is cut into runs of ``RUN`` tokens; a table of hashes finds the pairs that share rare runs, so the work grows with
-the length of all answers, not with the number of pairs.
+known right form, in a known mistake, in a form that three students share, or in the answers of more than a few, does
+not count. What is left is cut into runs of ``RUN`` tokens; a table of hashes finds the pairs that share rare runs, so
+the work grows with the length of all answers, not with the number of pairs.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ RUN = 6  # tokens
 FEWEST_TOKENS = 40  # a shorter answer says nothing
 FEWEST_RUNS = 20  # that are the student's own; fewer say nothing either
 ALIKE = 0.6  # of the own runs of both
+OF_ALL = 1 / 3  # of all runs of both: people who never met share rare lines by chance, but less than this
 MANY = 3  # students who share a form: then it is the form that anybody finds
 RARE = 5  # students: runs that more of them use lead to no pair
 COMMON = 0.01  # of the class: runs that more of them use are nobody's own
@@ -115,7 +116,7 @@ def similar_pairs(answers: dict[str, str], known: Iterable[str] = (), kept: froz
 
     Args:
         answers: student -> source.
-        known: the released stub and right forms; what stands in them does not count.
+        known: the released stub, right forms and known mistakes; what stands in them does not count.
         kept: names that are not the student's choice, for instance ``torch``.
     """
     runs_of, cut = _Runs(), {source: tokens_of(source, kept) for source in set(answers.values())}
@@ -136,7 +137,7 @@ def similar_pairs(answers: dict[str, str], known: Iterable[str] = (), kept: froz
         shared = np.intersect1d(own[i], own[j], assume_unique=True)
         smaller = min(len(own[i]), len(own[j]))
         alike = 2 * len(shared) / (len(own[i]) + len(own[j])) if smaller >= FEWEST_RUNS else 0
-        if alike >= ALIKE:
+        if alike >= ALIKE and _of_all(shared, placed[i], placed[j]) >= OF_ALL:
             found.append((float(alike), i, j, shared))
     partners = Counter(student for _, i, j, _ in found for student in (i, j))
     pairs = []
@@ -145,6 +146,11 @@ def similar_pairs(answers: dict[str, str], known: Iterable[str] = (), kept: froz
             lines = [_lines(cut[answers[theirs[k]]], placed[k], shared) for k in (i, j)]
             pairs.append(Pair(theirs[i], theirs[j], alike, len(shared), *lines))
     return sorted(pairs, key=lambda pair: (-pair.alike, -pair.runs, pair.first, pair.second))
+
+
+def _of_all(shared: np.ndarray, one: np.ndarray, two: np.ndarray) -> float:
+    """How much of two answers it is that they share and hardly anybody else has."""
+    return 2 * len(shared) / (len(np.unique(one)) + len(np.unique(two)))
 
 
 def _counts(words: tuple[str, ...], stub: Counter) -> bool:
