@@ -14,7 +14,7 @@ NBVAL := $(patsubst chapters/%/,nbval-%,$(sort $(wildcard chapters/*/)))
 STAGES := html unit attacks grading bad-submissions shots browser solutions-run pretraining built-book grade-demo $(NBVAL)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup system book html chapters check soundness coverage chapters-time lab unit nbval $(NBVAL) slow attacks bad-submissions solutions-run grading pretraining built-book test-kill grade-demo bench-grade shots browser lint test doctor clean
+.PHONY: help setup system book html chapters check soundness coverage chapters-time lab unit nbval $(NBVAL) slow attacks bad-submissions solutions-run grading pretraining built-book test-kill grade-demo bench bench-grade shots browser lint test doctor clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -69,8 +69,8 @@ lint: setup  ## ruff on code and on the chapter sources
 	  | $(BIN)/ruff check --quiet --select E,F,W,B --ignore E402,F401,B018,B905,E501 --stdin-filename $$source.py - || exit 1; done
 
 unit: setup  ## the fast tests
-	$(STAGE) tests/lib tests/autograder tests/book tests/conftest.py chapters solutions experiments docs book play scripts '*.md' '*.yml' Makefile \
-	  -- $(PYTEST) -n $(N) -rs tests/lib tests/autograder tests/book --doctest-modules lib -W error
+	$(STAGE) tests/lib tests/autograder tests/book tests/bench tests/conftest.py chapters solutions experiments docs book play scripts '*.md' '*.yml' Makefile \
+	  -- $(PYTEST) -n $(N) -rs tests/lib tests/autograder tests/book tests/bench --doctest-modules lib -W error
 
 nbval: setup  ## run the student editions and compare their outputs, two at a time
 	$(MAKE) --no-print-directory -j2 --output-sync=$(if $(CI),target,line) $(NBVAL)
@@ -103,6 +103,9 @@ test-kill: setup  ## kill the grader, a worker, the fork server and PostgreSQL a
 
 grade-demo: setup  ## grade a made-up class and compare with the expected marks
 	$(STAGE) solutions chapters -- $(BIN)/autograder grade-demo
+
+bench: setup  ## ratios to torch and growth, measured side by side; one part: make bench GROUP=library
+	$(BIN)/python tests/bench/bench.py --group '$(GROUP)'
 
 bench-grade: setup  ## what a submission costs: stock nbgrader, otter-grader and ours on the same class
 	$(BIN)/python tests/bench/grade.py

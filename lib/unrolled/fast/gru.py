@@ -108,7 +108,7 @@ def gru_forward(
     True
     """
     alive = rows_alive(x, lengths)
-    if reset == "before":
+    if reset != "after":
         return _GRUBefore.apply(from_inputs(x, params.W_x, params.b), h, params.W_h, alive).transpose(0, 1)
     (U_u, U_r, U_n), (b_u, b_r, b_n), (W_u, W_r, W_n) = (z.chunk(3) for z in (params.W_x, params.b, params.W_h))
     a = from_inputs(x, torch.cat([U_r, U_u, U_n]), torch.cat([b_r, b_u, b_n]))  # (T, B, 3H)
