@@ -57,9 +57,7 @@ chapters-time: setup  ## seconds per chapter; fails over 120
 	$(BIN)/python tests/bench/chapters_time.py
 
 lab: setup  ## open JupyterLab on the chapters
-	@$(BIN)/jupyter labextension disable --level=sys_prefix @jupyterlab/apputils-extension:announcements > /dev/null 2>&1
-	@$(BIN)/jupyter trust chapters/*/*.ipynb > /dev/null
-	$(BIN)/jupyter lab --notebook-dir=chapters
+	$(BIN)/autograder lab
 
 lint: setup  ## ruff on code and on the chapter sources
 	$(BIN)/ruff check .

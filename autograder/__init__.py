@@ -8,6 +8,15 @@ import sys
 # nbformat imports jsonschema, and that would build a grammar of web addresses first: a second for nothing
 sys.modules.setdefault("rfc3987_syntax", None)
 
-from autograder.student import check, exercise  # noqa: E402
+try:
+    from autograder.student import check, exercise
+except ModuleNotFoundError as error:  # `autograder doctor` must start all the same, and say what to install
+    MISSING = error.name
+
+    def __getattr__(name: str):
+        if name in __all__:
+            raise ImportError(f"autograder needs {MISSING}, which is not installed here; `autograder doctor` says more")
+        raise AttributeError(name)
+
 
 __all__ = ["check", "exercise"]

@@ -18,7 +18,7 @@ from autograder.build import write
 from autograder.course import ROOT, Chapter
 from autograder.exercise import CourseError, Exercise
 from autograder.exercises import chapter_modules, chapter_of, chapters_revisited, revisited, setup_names
-from autograder.intake import Refused, read_sources
+from autograder.intake import Refused, grade_id, read_sources
 from autograder.setup_cell import SETUP
 from autograder.source import bound_names, functions_in, is_unwritten, parse, without_magics
 
@@ -64,7 +64,7 @@ def assemble(folder: Path | None = None, into: Path | None = None, replace: bool
     done, answers = Assembly(into), {}
     for name in chapters_revisited(chapter.name):
         answers |= _answers(folder, Chapter(name), [e for e in revisited(chapter.name) if chapter_of(e) == name], done)
-    cells = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell for cell in notebook.cells}
+    cells = {grade_id(cell): cell for cell in notebook.cells}
     for exercise in revisited(chapter.name):
         _place(cells[exercise.id], exercise, answers.get(exercise.id), replace, done)
     done.remarks += _clashes(chapter.name, {e.id: cells[e.id].source for e in revisited(chapter.name)})
@@ -79,7 +79,7 @@ def _target(into: Path, chapter: Chapter) -> NotebookNode:
         raise CourseError(f"{into} does not exist; give the notebook of {chapter.name}, for instance a copy of it.")
     try:
         notebook = nbformat.read(into, as_version=4)
-        ids = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells}
+        ids = {grade_id(cell) for cell in notebook.cells}
     except (ValueError, AttributeError, KeyError, OSError):
         raise CourseError(f"{into} is not a readable notebook; give the one of {chapter.name}.") from None
     lacking = [exercise.id for exercise in revisited(chapter.name) if exercise.id not in ids]
@@ -102,7 +102,7 @@ def _answers(folder: Path, earlier: Chapter, exercises: list[Exercise], done: As
         return {}
     found, unwritten = {}, []
     for exercise in exercises:
-        written = [s for grade_id, s in sources if grade_id == exercise.id and not is_unwritten(s, exercise)]
+        written = [s for name, s in sources if name == exercise.id and not is_unwritten(s, exercise)]
         if written:
             found[exercise.id] = without_magics(written[-1])
         else:

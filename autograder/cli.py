@@ -9,11 +9,11 @@ from pathlib import Path
 
 from autograder import commands_course, commands_instructor, commands_student
 from autograder.concepts import PARTS
-from autograder.exercise import CourseError
+from autograder.errors import CourseError
 
 
 def main(arguments: list[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    options = make_parser().parse_args(arguments)
     try:
         return options.run(options)
     except CourseError as error:
@@ -27,7 +27,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 130
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """All commands with their options."""
     parser = argparse.ArgumentParser(prog="autograder", description="Build, check and grade the chapters of Unrolled.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -42,6 +43,10 @@ def _parser() -> argparse.ArgumentParser:
     sub.epilog = "Example: autograder build 01_recurrence --check"
     sub.add_argument("chapters", nargs="*", metavar="CHAPTER", help="folder names, e.g. 01_recurrence (default: all)")
     sub.add_argument("--check", action="store_true", help="write and run nothing; fail if a committed file differs")
+    sub = command("lab", commands_student.lab, "Open JupyterLab on the chapters, or on a course directory.")
+    sub.epilog = "Example: autograder lab ~/my-chapters"
+    sub.add_argument("folder", nargs="?", type=Path, help="your notebooks (default: chapters/), or a course directory")
+    sub.add_argument("options", nargs=argparse.REMAINDER, metavar="...", help="options of `jupyter lab`, after --")
     sub = command("check", commands_student.check, "Judge the answers in a notebook, as grading would.")
     sub.add_argument("notebook", type=Path)
     sub.add_argument("--hints", type=int, default=1, choices=(1, 2, 3), help="how many hints to show (default 1)")
@@ -67,6 +72,11 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument(
         "--replace", action="store_true", help="also replace cells of the capstone that you changed by hand"
     )
+    sub = command("submit", commands_student.submit, "Make a zip of your notebooks that is ready to be handed in.")
+    sub.epilog = "Example: autograder submit 01_recurrence --out ada.zip --check"
+    sub.add_argument("what", nargs="+", metavar="CHAPTER|NOTEBOOK", help="a chapter of chapters/, or your notebook")
+    sub.add_argument("--out", type=Path, metavar="FILE", help="the zip (default: CHAPTER.zip, or submission.zip)")
+    sub.add_argument("--check", action="store_true", help="judge what is in it, too; else nothing is run")
     sub = command(
         "update", commands_student.update, "Put what you wrote into a newer release of the chapters; nothing is lost."
     )
@@ -101,6 +111,11 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--scheduler", metavar="ADDRESS", help="a dask scheduler, e.g. tcp://host:8786, in their place")
     sub.add_argument("--json", action="store_true", help="print the marks as JSON")
     sub.add_argument("--no-sandbox", action="store_true", help="run student code without walls (it is recorded)")
+    sub = command("extend", commands_instructor.extend, "Let students hand in later; without names, say who may.")
+    sub.epilog = "Example: autograder extend 01_recurrence ada bob --days 2"
+    sub.add_argument("chapter", metavar="CHAPTER")
+    sub.add_argument("students", nargs="*", metavar="STUDENT")
+    sub.add_argument("--days", type=_days, metavar="N", help="after the due date; 0.5 is half a day, 0 ends it")
     sub = command(
         "feedback",
         commands_instructor.feedback,
@@ -149,7 +164,8 @@ def _parser() -> argparse.ArgumentParser:
     sub = command(
         "audit", commands_instructor.audit, "Verify the verdict log of the course directory you are in, and print it."
     )
-    sub.epilog = "Example: autograder audit"
+    sub.epilog = "Example: autograder audit --changes"
+    sub.add_argument("--changes", action="store_true", help="only who got another verdict than before, and why")
     sub = command(
         "soundness", commands_course.soundness, "Prove the judge on right variants, known mistakes and mutants."
     )
@@ -170,7 +186,20 @@ def _parser() -> argparse.ArgumentParser:
     )
     sub.epilog = "Example: autograder doctor ~/my-chapters"
     sub.add_argument("folder", nargs="?", type=Path, help="your notebooks: are they of this release?")
+    sub = command("completion", commands_course.completion, "Print what a shell needs to complete this command by Tab.")
+    sub.epilog = "Example: autograder completion bash"
+    sub.add_argument("shell", choices=("bash", "zsh"))
     return parser
+
+
+def _days(text: str) -> float:
+    try:
+        days = float(text)
+    except ValueError:
+        days = -1
+    if not 0 <= days <= 365:
+        raise argparse.ArgumentTypeError(f"{text} is no number of days; give one from 0 to 365")
+    return days
 
 
 def _count(text: str) -> int:

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from autograder.concepts import PARTS
-from autograder.exercise import CourseError
+from autograder.errors import CourseError
 
 HONEST = 40  # submissions, where a number is needed and none is given
 
@@ -161,3 +161,10 @@ def doctor(options) -> int:
     lines, good = report(options.folder)
     print("\n".join(lines))
     return 0 if good else 1
+
+
+def completion(options) -> int:
+    from autograder.completion import script
+
+    print(script(options.shell))
+    return 0

@@ -8,6 +8,8 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+from autograder.errors import CourseError
+
 
 def init(options) -> int:
     from autograder.course_directory import init_course
@@ -65,13 +67,20 @@ def grade(options) -> int:
         _print_marks(marks)
         for student, reason in refusals(marks).items():
             print(f"{student}: {reason}")
+        _print_changes(run)
     if ungraded:
         raise ungraded
     return 0
 
 
-def _print_marks(marks) -> None:
+def _console():
+    """The terminal; a file or a pipe gets long lines instead of cut words."""
     from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 200)
+
+
+def _print_marks(marks) -> None:
     from rich.markup import escape
     from rich.table import Table
 
@@ -84,7 +93,49 @@ def _print_marks(marks) -> None:
         rows.setdefault(mark.student, {})[mark.exercise] = mark.points
     for student, row in rows.items():
         table.add_row(escape(student), *(number(row[name]) for name in exercises), number(sum(row.values())))
-    Console().print(table)
+    _console().print(table)
+
+
+def _print_changes(run) -> None:
+    """Who has another mark than before this run, and why."""
+    from autograder.changes import summary
+    from autograder.show import number
+
+    if run.changed:
+        _print_table(run.changed)
+        print(summary(run.changed))
+    elif run.again:
+        print(f"{run.again} submissions were judged again; no verdict changed.")
+    for student, (before, after) in sorted(run.penalties.items()):
+        print(f"{student}: the late penalty is {number(after)} now, it was {number(before)}.")
+
+
+def _print_table(changes) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from autograder.show import number
+
+    table = Table("student", "exercise", "before", "now", "why")
+    for one in changes:
+        old, new = (f"{number(points)}  {escape(label)}" for label, points in (one.before, one.after))
+        table.add_row(escape(one.student), one.exercise, old, new, one.why)
+    _console().print(table)
+
+
+def extend(options) -> int:
+    from autograder.extensions import amount, grant, granted
+
+    if options.students and options.days is None:
+        raise CourseError(f"Say how much later {options.students[0]} may hand in: --days 2, or --days 0 to end it.")
+    if options.students:
+        print("\n".join(grant(Path.cwd(), options.chapter, options.students, options.days)))
+        return 0
+    found = granted(Path.cwd(), options.chapter)
+    for student, days in sorted(found.items()):
+        print(f"{student}  {amount(days)}")
+    print(f"{len(found)} extensions for {options.chapter}.")
+    return 0
 
 
 def feedback(options) -> int:
@@ -126,20 +177,35 @@ def export_feedback(options) -> int:
 
 
 def audit(options) -> int:
+    from autograder.changes import changes, summary
     from autograder.course_directory import require_course
     from autograder.ledger import Ledger
-    from autograder.show import number
 
     require_course(Path.cwd())
     entries = list(Ledger(Path.cwd()).entries())
-    for entry in entries:
-        line = f"{entry['time']}  {entry['event']:8}  {entry['chapter']}"
-        if entry["event"] != "finished":
-            line += f"  {entry['student']}  {entry['key'][:12]}"
-        if entry["event"] == "judged":
-            points = sum(result[1] for result in entry["verdicts"].values())
-            labels = ", ".join(f"{name} {label}" for name, (label, *_) in entry["verdicts"].items())
-            line += f"  {number(points)} points{'' if entry['sandbox'] else ' WITHOUT SANDBOX'}: {labels}"
-        print(line)
+    if options.changes:
+        found = list(changes(entries))
+        _print_table(found)
+        print(summary(found) if found else "No verdict has changed.")
+    else:
+        for entry in entries:
+            print(_event(entry))
     print(f"{len(entries)} entries, the chain is unbroken.")
     return 0
+
+
+def _event(entry: dict) -> str:
+    """One entry of the log as a line."""
+    from autograder.show import number
+
+    line = f"{entry['time']}  {entry['event']:8}  {entry['chapter']}"
+    if entry["event"] == "finished":
+        return line
+    if entry["event"] == "extended":
+        return f"{line}  {entry['student']}  by {number(entry['days'])} days"
+    line += f"  {entry['student']}  {entry['key'][:12]}"
+    if entry["event"] == "judged":
+        points = sum(result[1] for result in entry["verdicts"].values())
+        labels = ", ".join(f"{name} {label}" for name, (label, *_) in entry["verdicts"].items())
+        line += f"  {number(points)} points{'' if entry['sandbox'] else ' WITHOUT SANDBOX'}: {labels}"
+    return line

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from autograder.exercise import CourseError
+from autograder.errors import CourseError
+
+
+def lab(options) -> int:
+    from autograder.lab import lab
+
+    return lab(options.folder, [word for word in options.options if word != "--"])
 
 
 def check(options) -> int:
@@ -54,4 +60,21 @@ def assemble(options) -> int:
     from autograder.assemble import assemble
 
     print(assemble(options.folder, options.into, options.replace))
+    return 0
+
+
+def submit(options) -> int:
+    from autograder import show
+    from autograder.own_work import judged
+    from autograder.submit import submit
+
+    out, packed = submit(options.what, options.out)
+    print(f"{out} is ready to be handed in. In it:")
+    for one in packed:
+        print(one)
+        if options.check:
+            verdicts = judged(one.chapter, one.released, one.sources)
+            print("\n".join(f"    {show.headline(verdict)}" for verdict in verdicts))
+    if not options.check:
+        print("Nothing was judged; --check does that, as `autograder check` would.")
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.exercise import CourseError
+from autograder.errors import CourseError
 
 ROOT = Path(__file__).resolve().parent.parent
 

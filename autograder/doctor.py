@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from autograder.course import ROOT
-from autograder.exercise import CourseError
+from autograder.errors import CourseError
 
 try:
     from autograder.builder import bubblewrap_path, own_walls_stand

@@ -6,12 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import ModuleType
 
+from autograder.errors import CourseError
 from autograder.picture import Picture
 from autograder.probe import Probe, probes_of
-
-
-class CourseError(Exception):
-    """A mistake in the course's own sources, said in one sentence that names the file and what to do."""
 
 
 @dataclass(frozen=True)

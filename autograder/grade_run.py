@@ -13,6 +13,7 @@ import nbformat
 import torch
 from tqdm import tqdm
 
+from autograder.changes import Change, changes_since
 from autograder.cluster import connect, judge_all
 from autograder.course_directory import (
     Mark,
@@ -32,9 +33,10 @@ from autograder.course_directory import (
 from autograder.exercise import CourseError, Verdict
 from autograder.exercises import chapter_exercises
 from autograder.feedback import from_data, write_page
+from autograder.fingerprint import basis, regrade_key
 from autograder.grading import Questions, pooled_seeds, questions_for
 from autograder.intake import Unreadable, rebuild_submission
-from autograder.ledger import Ledger, regrade_key
+from autograder.ledger import Ledger
 from autograder.machine import judge_one
 from autograder.nbgrader_plugins import Judge, comment_text, counted, put_verdicts, read_secret
 from autograder.record import Recorder
@@ -57,6 +59,9 @@ class GradeRun:
     sandbox: bool = True
     workers: int = field(default_factory=lambda: min(4, os.cpu_count() or 1))
     scheduler: str | None = None
+    changed: list[Change] = field(default_factory=list, init=False)  # marks that are others than before this run
+    again: int = field(default=0, init=False)  # submissions that were judged before
+    penalties: dict[str, tuple[float, float]] = field(default_factory=dict, init=False)  # before and after, if changed
 
     def start(self) -> list[Mark]:
         """Grade what is new or changed; the marks of all. Ungraded is raised at the end if some could not be graded."""
@@ -77,6 +82,8 @@ class GradeRun:
         self.ungraded = {name: reason for name in names if (reason := no_student(name))}
         with room(self.folder), alone(self.folder):
             self._grade([name for name in names if name not in self.ungraded])
+            entries = list(self.ledger.entries())
+            self.changed, self.again = changes_since(entries, self.begin, self.chapter, self.judge.attempts == "best")
             found = marks(self.folder, self.chapter, [name for name in names if name not in self.ungraded])
         if self.ungraded:
             raise Ungraded(self.ungraded, found)
@@ -87,17 +94,19 @@ class GradeRun:
         self.config = load_config(self.folder)
         self.judge = Judge(config=self.config)
         self.best = self.ledger.best_points(self.chapter) if self.judge.attempts == "best" else {}
+        self.begin = self.ledger.end_of_last_run(self.chapter)
         self.counts: Counter[str] = Counter()
-        with tqdm(total=len(names), desc=f"grading {self.chapter}", unit="student", disable=None) as self.bar:
+        progress = tqdm(total=len(names), desc=f"grading {self.chapter}", unit="student", disable=None)
+        with progress as self.bar, Recorder(self.config, self.folder, self.chapter) as self.recorder:
             tasks = self._tasks(names)
             first = list(islice(tasks, self.workers))
-            if first:
-                with Recorder(self.config, self.folder, self.chapter) as self.recorder:
-                    try:
-                        for name, verdicts in self._judged(chain(first, tasks), few=len(first) < self.workers):
-                            self._record(name, verdicts)
-                    finally:
-                        self.ledger.finished(self.chapter)
+            if not first:
+                return
+            try:
+                for name, verdicts in self._judged(chain(first, tasks), few=len(first) < self.workers):
+                    self._record(name, verdicts)
+            finally:
+                self.ledger.finished(self.chapter)
 
     def _judged(self, tasks: Iterator, few: bool) -> Iterator[tuple[str, list[Verdict]]]:
         """Verdicts as they come: from the cluster, or from this process where a cluster would not pay."""
@@ -125,6 +134,7 @@ class GradeRun:
             graded = self.folder / "autograded" / name / self.chapter / self.released_path.name
             done = recorded.get((name, self.chapter)) == key and graded.exists()
             if done and not self.everything and not self.exercise:
+                self._reckon_lateness(name, graded, timestamp_of(handed_in))
                 self.bar.update()
                 continue
             kept = _verdicts_of(graded) if done and self.exercise else {}
@@ -134,16 +144,30 @@ class GradeRun:
             asked = questions_for(notebook, self.chapter, seeds)
             yield name, asked.without(kept)
 
+    def _reckon_lateness(self, name: str, graded: Path, timestamp: str | None) -> None:
+        """The penalty of a submission that is not judged again: the due date, an extension, the policy may be new."""
+        before = self.recorder.penalty(name)
+        if not before and self.recorder.assignment.duedate is None:
+            return
+        rows = self.recorder.rows(name, timestamp)
+        if rows.penalty != before:
+            self.penalties[name] = before or 0.0, rows.penalty
+            notebook = nbformat.read(graded, as_version=4)
+            write_page(self.folder, name, self.chapter, notebook, rows, self.judge.hints)
+
     def _record(self, name: str, judged: list[Verdict]) -> None:
         """Verdicts to the log, marks to the gradebook, the page for the student; only then is it noted as recorded."""
         notebook, key, kept, timestamp = self.taken.pop(name)
         verdicts = kept | {verdict.exercise: verdict for verdict in judged}
         verdicts = {e.id: verdicts[e.id] for e in chapter_exercises(self.chapter) if e.id in verdicts}
-        self.ledger.judged(name, self.chapter, key, list(verdicts.values()), self.sandbox)
+        of, before = basis(notebook, self.chapter), self.recorder.penalty(name)
+        self.ledger.judged(name, self.chapter, key, list(verdicts.values()), self.sandbox, of)
         verdicts = counted(verdicts, self.best.get(name, {}))
         put_verdicts(notebook, self.chapter, verdicts, self.sandbox, self.judge.hints)
         comments = {verdict.exercise: comment_text(verdict, self.judge.hints) for verdict in verdicts.values()}
         rows = self.recorder.record(name, notebook, comments, timestamp)
+        if before is not None and before != rows.penalty:
+            self.penalties[name] = before, rows.penalty
         write_page(self.folder, name, self.chapter, notebook, rows, self.judge.hints)
         self.ledger.recorded(name, self.chapter, key)
         self.counts.update(SHORT.get(verdict.kind, verdict.kind) for verdict in verdicts.values())

@@ -14,7 +14,7 @@ from autograder.exercise import Exercise, Verdict
 from autograder.exercises import chapter_exercises, find
 from autograder.judge import CHECK_SEEDS, better, judge, not_attempted, shortcut_verdict
 from autograder.respond import Door, Respondent
-from autograder.source import function_source, is_unwritten, parse, shortcut
+from autograder.source import function_source, is_unwritten, shortcut, syntax_error
 
 SeedsFor = Callable[[Exercise], tuple[int, ...]]
 POOL = 8  # seeds per exercise that one grading run asks
@@ -113,23 +113,11 @@ def _without_running(exercise: Exercise, source: str) -> Verdict | None:
     """The verdicts that the source alone decides."""
     if is_unwritten(source, exercise):
         return not_attempted(exercise)
-    if parse(source) is None:
-        return Verdict(exercise.id, "error", 0, exercise.points, message=_syntax_error(source))
+    wrong = syntax_error(source)
+    if wrong:
+        return Verdict(exercise.id, "error", 0, exercise.points, message=wrong)
     sentence = shortcut(source, exercise)
     return shortcut_verdict(exercise, sentence) if sentence else None
-
-
-def _syntax_error(source: str) -> str:
-    try:
-        compile(source, "<cell>", "exec", dont_inherit=True)
-    except SyntaxError as error:
-        magic = "%" in (error.text or "")[:2] or "!" in (error.text or "")[:2]
-        advice = " Notebook commands that begin with % or ! do not belong into a graded cell." if magic else ""
-        line = f" (line {error.lineno})" if error.lineno else ""
-        return f"The cell is not Python: {error.msg}{line}.{advice}"
-    except (ValueError, RecursionError, MemoryError) as error:
-        return f"The cell cannot be read: {str(error) or type(error).__name__}."
-    return "The cell cannot be read."
 
 
 def _given_the_used(exercise, verdict, verdicts, questions: Questions, server: Door) -> Verdict:

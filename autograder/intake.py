@@ -18,7 +18,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.exercise import CourseError
+from autograder.errors import CourseError
 from autograder.exercises import chapter_exercises
 from autograder.source import is_unwritten, without_magics
 
@@ -34,6 +34,16 @@ class Refused(Exception):
 
 class Unreadable(CourseError):
     """The file cannot be read at present, through no fault of the student's."""
+
+
+def grade_id(cell: NotebookNode) -> str:
+    """The id under which a cell is graded; empty if it is not."""
+    return cell.metadata.get("nbgrader", {}).get("grade_id", "")
+
+
+def is_answer(cell: NotebookNode) -> bool:
+    """True for a cell that the student writes."""
+    return bool(cell.metadata.get("nbgrader", {}).get("solution"))
 
 
 def find_notebook(folder: Path, name: str) -> Path:
@@ -67,6 +77,14 @@ def _may_be_notebook(path: Path) -> bool:
 def shown(name: str) -> str:
     """A name that a student chose, so that a message can hold it: short, and nothing that a page could run."""
     return re.sub(r"[^\w .,()+-]", "?", name)[:80]
+
+
+def own_sources(path: Path) -> list[tuple[str, str]]:
+    """As ``read_sources``, of a student's own notebook; what would be refused is a CourseError."""
+    try:
+        return read_sources(path)
+    except Refused as reason:
+        raise CourseError(str(reason)) from None
 
 
 def read_sources(path: Path) -> list[tuple[str, str]]:
@@ -141,12 +159,12 @@ def _what_it_is(data: bytes) -> str:
 
 def _solution(cell: dict) -> tuple[str, str] | None:
     """The id of a cell and its source. The build gives both the same name, so one of them may be lost."""
-    grade_id = cell
+    name = cell
     for key in ("metadata", "nbgrader", "grade_id"):
-        grade_id = grade_id.get(key) if isinstance(grade_id, dict) else None
-    grade_id = grade_id if isinstance(grade_id, str) else cell.get("id")
+        name = name.get(key) if isinstance(name, dict) else None
+    name = name if isinstance(name, str) else cell.get("id")
     source = cell.get("source", cell.get("input"))
-    return (grade_id, _text(source)) if isinstance(grade_id, str) else None
+    return (name, _text(source)) if isinstance(name, str) else None
 
 
 def _text(source: object) -> str:
@@ -169,15 +187,15 @@ def rebuild(released: NotebookNode, sources: list[tuple[str, str]], chapter: str
     """
     exercises = {exercise.id: exercise for exercise in chapter_exercises(chapter)}
     copies: dict[str, list[str]] = {}
-    for grade_id, source in sources:
-        copies.setdefault(grade_id, []).append(source)
+    for name, source in sources:
+        copies.setdefault(name, []).append(source)
     notebook = copy.deepcopy(released)
     for cell in notebook.cells:
-        meta = cell.metadata.get("nbgrader", {})
+        name = grade_id(cell)
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
-        if meta.get("solution") and meta["grade_id"] in copies:
-            exercise, newest_first = exercises.get(meta["grade_id"]), copies[meta["grade_id"]][::-1]
+        if is_answer(cell) and name in copies:
+            exercise, newest_first = exercises.get(name), copies[name][::-1]
             written = (s for s in newest_first if s != cell.source and not (exercise and is_unwritten(s, exercise)))
             cell.source = next(written, newest_first[0]) if len(newest_first) > 1 else newest_first[0]
             if cell.cell_type == "code":
@@ -198,18 +216,14 @@ def _released(path: Path, changed: int) -> NotebookNode:
 def rebuild_submission(folder: Path, released_path: Path, chapter: str) -> NotebookNode:
     """As ``rebuild``, from a folder; what is refused becomes the released notebook, with the reason in its metadata."""
     released = _released(released_path, released_path.stat().st_mtime_ns)
-    graded = {cell.metadata.nbgrader.grade_id for cell in released.cells if _is_solution(cell)}
+    graded = {grade_id(cell) for cell in released.cells if is_answer(cell)}
     try:
         path = find_notebook(folder, released_path.name)
         sources = read_sources(path)
-        if not graded & {grade_id for grade_id, _ in sources}:
+        if not graded & {name for name, _ in sources}:
             raise Refused(f"{shown(path.name)} holds no exercise of {chapter}; hand in the notebook of this chapter.")
         return rebuild(released, sources, chapter)
     except Refused as reason:
         notebook = rebuild(released, [], chapter)
         notebook.metadata["unrolled"] = {"refused": str(reason)}
         return notebook
-
-
-def _is_solution(cell: NotebookNode) -> bool:
-    return bool(cell.metadata.get("nbgrader", {}).get("solution"))

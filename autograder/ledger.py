@@ -8,20 +8,14 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import importlib.metadata
 import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 
-from nbformat import NotebookNode
-
-import unrolled
 from autograder.exercise import CourseError, Verdict
-from autograder.exercises import chapters_revisited
 
 NAME = "verdicts.log"
 START = "0" * 64
@@ -38,18 +32,38 @@ class Ledger:
     def path(self) -> Path:
         return self.root / NAME
 
-    def judged(self, student: str, chapter: str, key: str, verdicts: list[Verdict], sandbox: bool) -> None:
-        """Put verdicts on disk, before the gradebook hears of them."""
+    def judged(
+        self, student: str, chapter: str, key: str, verdicts: list[Verdict], sandbox: bool, of: dict | None = None
+    ) -> None:
+        """Put verdicts on disk, before the gradebook hears of them; ``of`` is what they depend on."""
         results = {v.exercise: [v.label, v.points, v.max_points] for v in verdicts}
-        self._append(event="judged", student=student, chapter=chapter, key=key, sandbox=sandbox, verdicts=results)
+        self._append(
+            event="judged", student=student, chapter=chapter, key=key, sandbox=sandbox, verdicts=results, of=of or {}
+        )
 
     def recorded(self, student: str, chapter: str, key: str) -> None:
         """Note that the gradebook holds the verdicts of this key."""
         self._append(event="recorded", student=student, chapter=chapter, key=key)
 
+    def extended(self, student: str, chapter: str, days: float) -> None:
+        """Note that a student may hand in so many days later; 0 takes it back."""
+        self._append(event="extended", student=student, chapter=chapter, days=days)
+
+    def extensions(self, chapter: str) -> dict[str, float]:
+        """student -> days, as they were granted last."""
+        granted = (e for e in self.entries() if e["event"] == "extended" and e["chapter"] == chapter)
+        return {entry["student"]: entry["days"] for entry in granted}
+
     def finished(self, chapter: str) -> None:
         """Note the end of a grading run: what it has recorded may be shown from now on."""
         self._append(event="finished", chapter=chapter)
+
+    def end_of_last_run(self, chapter: str) -> int:
+        """How many entries stand up to the end of the last run; what a killed run left comes after it."""
+        places = [
+            place for place, e in enumerate(self.entries(), 1) if (e["event"], e["chapter"]) == ("finished", chapter)
+        ]
+        return places[-1] if places else 0
 
     def pools(self, chapter: str) -> Callable[[str, str], str]:
         """(student, key) -> a name that is new after every finished run, and after every attempt of the student."""
@@ -113,28 +127,3 @@ class Ledger:
 
 def _digest(entry: dict) -> str:
     return hashlib.sha256(json.dumps(entry, sort_keys=True).encode()).hexdigest()
-
-
-def regrade_key(notebook: NotebookNode, chapter: str) -> str:
-    """What a verdict depends on: the handed-in sources, the exercises, the library, the grader, the environment."""
-    digest = hashlib.sha256(course_fingerprint(chapter).encode())
-    for cell in notebook.cells:
-        meta = cell.metadata.get("nbgrader", {})
-        if meta.get("solution"):
-            digest.update(f"{meta['grade_id']}\0{cell.source}\0".encode("utf8", "surrogatepass"))
-    digest.update(str(notebook.metadata.get("unrolled", {}).get("refused")).encode())
-    return digest.hexdigest()
-
-
-@cache
-def course_fingerprint(chapter: str) -> str:
-    """One hash of everything on our side that a verdict of this chapter depends on."""
-    here, library = Path(__file__).parent, Path(unrolled.__file__).parent
-    names = [f"ch{name}.py" for name in (*chapters_revisited(chapter), chapter)]
-    own = [*sorted(here.glob("*.py")), *(here / folder / name for name in names for folder in ("exercises", "probes"))]
-    digest = hashlib.sha256()
-    for path in [*own, *sorted(library.rglob("*.py"))]:
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    for package in ("torch", "numpy", "nbgrader"):
-        digest.update(f"{package} {importlib.metadata.version(package)}".encode())
-    return digest.hexdigest()

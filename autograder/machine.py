@@ -13,8 +13,8 @@ from pathlib import Path
 
 from autograder.builder import builder
 from autograder.exercise import CourseError, Verdict
+from autograder.fingerprint import course_fingerprint
 from autograder.grading import Questions, answer_questions
-from autograder.ledger import course_fingerprint
 from autograder.respond import Door, ForkServer, ServerLost
 
 LOCK = "lock"

@@ -26,9 +26,12 @@ from autograder import show
 from autograder.build import nbgrader_config
 from autograder.exercise import CourseError, Verdict
 from autograder.feedback import as_data
+from autograder.fingerprint import basis, regrade_key
+from autograder.formgrader import FeedbackExporter, ShowRubric, formulas
 from autograder.grading import questions_for, secret_seeds
 from autograder.intake import rebuild_submission
-from autograder.ledger import Ledger, regrade_key
+from autograder.late import ApplyExtension, LatePenalty
+from autograder.ledger import Ledger
 from autograder.machine import judge_one
 
 SECRET = ".judge-secret"
@@ -46,10 +49,16 @@ def configure(config: Config, root: str | Path) -> None:
         Judge,
         "nbgrader.preprocessors.SaveAutoGrades",
         SaveHints,
+        ApplyExtension,
         "nbgrader.preprocessors.AssignLatePenalties",
         "nbgrader.preprocessors.CheckCellMetadata",
         NoteRecorded,
     ]
+    config.AssignLatePenalties.plugin_class = LatePenalty
+    config.GenerateFeedback.exporter_class = FeedbackExporter
+    config.GenerateFeedback.preprocessors = []
+    config.HTMLExporter.preprocessors = [ShowRubric]
+    config.HTMLExporter.extra_loaders = [formulas()]
 
 
 def _find_programs() -> None:
@@ -102,7 +111,7 @@ class Judge(NbGraderPreprocessor):
         questions = questions_for(nb, chapter, secret_seeds(read_secret(root), student, nb))
         verdicts = {verdict.exercise: verdict for verdict in judge_one(questions, self.sandbox)}
         earlier = ledger.best_points(chapter).get(student, {}) if self.attempts == "best" else {}
-        ledger.judged(student, chapter, key, list(verdicts.values()), self.sandbox)
+        ledger.judged(student, chapter, key, list(verdicts.values()), self.sandbox, basis(nb, chapter))
         verdicts = counted(verdicts, earlier)
         resources["unrolled"], resources["regrade_key"], resources["hints"] = verdicts, key, self.hints
         return put_verdicts(nb, chapter, verdicts, self.sandbox, self.hints), resources

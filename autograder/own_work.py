@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 from autograder.course import chapters
 from autograder.exercise import CourseError, Verdict
 from autograder.exercises import chapter_exercises
-from autograder.intake import Refused, read_sources, rebuild
+from autograder.intake import own_sources, rebuild
 from autograder.update import released_shape
 
 
@@ -22,11 +22,8 @@ def chapter_and_sources(path: Path) -> tuple[str, NotebookNode, list[tuple[str, 
     """The chapter of a notebook, its released edition, and (id, source) of the cells; CourseError if there is none."""
     if not path.exists():
         raise CourseError(f"{path} does not exist; give the path of a chapter's notebook.")
-    try:
-        sources = read_sources(path)
-    except Refused as reason:
-        raise CourseError(str(reason)) from None
-    chapter, released = released_edition(path, {grade_id for grade_id, _ in sources})
+    sources = own_sources(path)
+    chapter, released = released_edition(path, {name for name, _ in sources})
     return chapter, released, sources
 
 

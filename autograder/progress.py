@@ -10,7 +10,7 @@ from rich.table import Table
 from autograder.course import ROOT, chapters
 from autograder.exercise import CourseError
 from autograder.exercises import chapter_exercises
-from autograder.intake import rebuild
+from autograder.intake import grade_id, is_answer, rebuild
 from autograder.own_work import NotOfTheCourse, chapter_and_sources, judged
 from autograder.show import number
 from autograder.source import is_unwritten
@@ -72,8 +72,8 @@ def progress(folder: Path | None = None, check: bool = False) -> Progress:
 def _row(chapter: str, path: Path, released, sources: list[tuple[str, str]], check: bool) -> Row:
     """What one notebook holds."""
     row = Row(chapter, path, explained="")
-    stubs = {_grade_id(cell): cell.source for cell in released.cells}
-    cells = {_grade_id(cell): cell for cell in rebuild(released, sources, chapter).cells if _grade_id(cell)}
+    stubs = {grade_id(cell): cell.source for cell in released.cells}
+    cells = {grade_id(cell): cell for cell in rebuild(released, sources, chapter).cells if grade_id(cell)}
     verdicts = {verdict.exercise: verdict for verdict in judged(chapter, released, sources)} if check else {}
     for exercise in chapter_exercises(chapter):
         if not exercise.points or exercise.id not in cells:
@@ -88,7 +88,7 @@ def _row(chapter: str, path: Path, released, sources: list[tuple[str, str]], che
         row.to_mend += not right and not unwritten
         row.minutes_left += 0 if right else exercise.minutes
     for name, cell in cells.items():
-        if cell.cell_type == "markdown" and cell.metadata.nbgrader.get("solution"):
+        if cell.cell_type == "markdown" and is_answer(cell):
             row.explained = "yes" if cell.source.strip() not in ("", stubs[name].strip()) else "no"
     return row
 
@@ -97,10 +97,6 @@ def _not_begun(chapter: str) -> Row:
     asked = [exercise for exercise in chapter_exercises(chapter) if exercise.points]
     points, minutes = sum(e.points for e in asked), sum(e.minutes for e in asked)
     return Row(chapter, unwritten=len(asked), most=points, minutes_left=minutes)
-
-
-def _grade_id(cell) -> str:
-    return cell.metadata.get("nbgrader", {}).get("grade_id", "")
 
 
 def table(found: Progress) -> Table:

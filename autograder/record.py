@@ -21,6 +21,8 @@ from sqlalchemy.orm import Session
 from traitlets.config import Config
 
 from autograder.exercise import CourseError
+from autograder.late import extend
+from autograder.ledger import Ledger
 
 LOG = logging.Logger("unrolled.nbgrader", logging.CRITICAL)
 TIMESTAMP = "timestamp.txt"
@@ -47,6 +49,7 @@ class Recorder:
     """Writes marks of one chapter into the gradebook of a course directory."""
 
     def __init__(self, config: Config, folder: Path, chapter: str):
+        self.extensions = Ledger(folder).extensions(chapter)
         course = CourseDirectory(config=config)
         self.folder, self.chapter = folder, chapter
         self.penalties = AssignLatePenalties(config=config)
@@ -74,14 +77,25 @@ class Recorder:
             untouched = cell.metadata.nbgrader.get("checksum") == utils.compute_checksum(cell)
             name = self.solution_cells[comment.cell_id]
             comment.auto_comment = comments.get(name, "No response." if untouched else None)
-        notebook.late_submission_penalty = self._penalty(student, submission, notebook)
+        self._set_penalty(student, submission, notebook)
         self.db.commit()
         self._write(student, graded, timestamp)
         return self._rows(notebook)
 
-    def rows(self, student: str) -> Rows:
-        """What the gradebook holds for a student, points and comments given by hand included."""
-        return self._rows(self._submission(student, None)[1])
+    def rows(self, student: str, timestamp: str | None = None) -> Rows:
+        """What the gradebook holds for a student, points and comments by hand included; the penalty is of today.
+
+        Points by hand, an extension, the due date, the policy or the time of handing in may be newer than the marks.
+        """
+        submission, notebook = self._submission(student, timestamp)
+        self._set_penalty(student, submission, notebook)
+        self.db.commit()
+        return self._rows(notebook)
+
+    def penalty(self, student: str) -> float | None:
+        """What the gradebook takes off for lateness at present; None if it has no marks of this student."""
+        found = self._find(student)
+        return (found.notebooks[0].late_submission_penalty or 0.0) if found else None
 
     def _rows(self, notebook: SubmittedNotebook) -> Rows:
         grades = {}
@@ -96,11 +110,7 @@ class Recorder:
 
     def _submission(self, student: str, timestamp: str | None) -> tuple[SubmittedAssignment, SubmittedNotebook]:
         """The rows of this student's submission, made if they are not there; nothing is committed yet."""
-        submission = (
-            self.db.query(SubmittedAssignment)
-            .filter_by(assignment_id=self.assignment.id, student_id=student)
-            .one_or_none()
-        )
+        submission = self._find(student)
         if submission is None:
             owner = self.db.get(Student, student) or Student(id=student)
             submission = SubmittedAssignment(assignment=self.assignment, student=owner)
@@ -113,15 +123,20 @@ class Recorder:
         (notebook,) = submission.notebooks
         return submission, notebook
 
-    def _penalty(self, student: str, submission: SubmittedAssignment, notebook: SubmittedNotebook) -> float | None:
-        """What nbgrader's late-submission plugin takes off, between 0 and the score."""
-        if submission.total_seconds_late <= 0:
-            return None
-        self.db.flush()
-        self.db.refresh(notebook)
-        score = notebook.score
-        penalty = self.penalties.plugin_inst.late_submission_penalty(student, score, submission.total_seconds_late)
-        return None if penalty is None else min(max(penalty, 0), score)
+    def _find(self, student: str) -> SubmittedAssignment | None:
+        wanted = {"assignment_id": self.assignment.id, "student_id": student}
+        return self.db.query(SubmittedAssignment).filter_by(**wanted).one_or_none()
+
+    def _set_penalty(self, student: str, submission: SubmittedAssignment, notebook: SubmittedNotebook) -> None:
+        """What nbgrader's late-submission plugin takes off, between 0 and the score; an extension counts."""
+        extend(submission, self.extensions.get(student))
+        notebook.late_submission_penalty = None
+        if submission.total_seconds_late > 0:
+            self.db.flush()
+            self.db.refresh(notebook)
+            plugin, score = self.penalties.plugin_inst, notebook.score
+            penalty = plugin.late_submission_penalty(student, score, submission.total_seconds_late)
+            notebook.late_submission_penalty = None if penalty is None else min(max(penalty, 0), score)
 
     def _write(self, student: str, graded: NotebookNode, timestamp: str | None) -> None:
         folder = self.folder / "autograded" / student / self.chapter

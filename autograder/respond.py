@@ -29,7 +29,8 @@ from autograder.view import make_view
 
 START_SECONDS = 60
 CELL_SECONDS = 10
-SUBMISSION_SECONDS = 90
+SUBMISSION_SECONDS = 90  # for a notebook, and more where it has more exercises than this allows for
+EXERCISE_SECONDS = 4
 HANGS = 4  # of the questions of one exercise
 
 
@@ -140,6 +141,7 @@ class Respondent:
         self.server, self.cells, self.given = server, cells, given or {}
         revised = (function for exercise in revisited(server.chapter) for function in exercise.references)
         self.assembled = {function.__name__: function.__module__ for function in revised}
+        self.seconds = max(SUBMISSION_SECONDS, EXERCISE_SECONDS * len(chapter_exercises(server.chapter)))
         self.begin, self.in_line = time.monotonic(), 0.0
         self.channel: socket.socket | None = None
         self.pid = self.unanswered = 0
@@ -164,9 +166,9 @@ class Respondent:
         """The answer to the first of these. A process that ended is asked again: it may have been killed."""
         for _ in range(2):
             elapsed = time.monotonic() - self.begin
-            if elapsed - min(self.in_line, SUBMISSION_SECONDS) > SUBMISSION_SECONDS:
+            if elapsed - min(self.in_line, self.seconds) > self.seconds:
                 self._kill()
-                return TimedOut(f"no answer within {SUBMISSION_SECONDS} s for the whole notebook")
+                return TimedOut(f"no answer within {self.seconds} s for the whole notebook")
             answer = self._ask_once(questions)
             if answer is not None:
                 return answer

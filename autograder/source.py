@@ -90,6 +90,22 @@ def parse(source: str) -> ast.Module | None:
         return None
 
 
+def syntax_error(source: str) -> str:
+    """Why a cell is not Python, in a sentence; empty if it is."""
+    if parse(source) is not None:
+        return ""
+    try:
+        compile(source, "<cell>", "exec", dont_inherit=True)
+    except SyntaxError as error:
+        magic = "%" in (error.text or "")[:2] or "!" in (error.text or "")[:2]
+        advice = " Notebook commands that begin with % or ! do not belong into a graded cell." if magic else ""
+        line = f" (line {error.lineno})" if error.lineno else ""
+        return f"The cell is not Python: {error.msg}{line}.{advice}"
+    except (ValueError, RecursionError, MemoryError) as error:
+        return f"The cell cannot be read: {str(error) or type(error).__name__}."
+    return "The cell cannot be read."
+
+
 def without_magics(source: str) -> str:
     """The cell with its notebook commands (lines that begin with %, ! or ?) as comments, if that makes it Python.
 

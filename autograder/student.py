@@ -114,7 +114,7 @@ def _judged(found: Exercise, functions: dict[str, Callable], chapter: str) -> tu
     if not verdict.full and found.uses:
         with references_instead(functions, found.uses):
             verdict = better(verdict, judge(found, _patient(functions)), found.uses)
-    return verdict, _names_from_elsewhere(chapter, source)
+    return verdict, names_from_elsewhere(chapter, source)
 
 
 def _patient(functions: dict[str, Callable]) -> Ask:
@@ -193,7 +193,7 @@ def _cell_source(function: Callable) -> str:
     return "".join(lines) or _function_source(function)
 
 
-def _names_from_elsewhere(chapter: str, source: str) -> tuple[str, ...]:
+def names_from_elsewhere(chapter: str, source: str) -> tuple[str, ...]:
     """Names that the graded cell takes from cells that do not count in grading."""
     known = bound_names(SETUP) | setup_names(chapter)
     known |= {name for other in chapter_exercises(chapter) for name in other.functions}

@@ -18,7 +18,7 @@ from nbformat import NotebookNode
 from autograder.build import write
 from autograder.exercise import CourseError, Exercise
 from autograder.exercises import chapter_exercises
-from autograder.intake import Refused, read_sources, rebuild
+from autograder.intake import grade_id, is_answer, own_sources, rebuild
 from autograder.source import functions_in, is_unwritten
 
 KEPT = "## Kept from your earlier notebook\n\nThis has no place in the new release. It is not graded here."
@@ -69,22 +69,20 @@ def update(path: Path, released: NotebookNode, chapter: str) -> Update:
         released: the newer release.
         chapter: which chapter both are of.
     """
+    sources = own_sources(path)
     try:
-        sources = read_sources(path)
         old = nbformat.read(path, as_version=4)
-    except Refused as reason:
-        raise CourseError(str(reason)) from None
     except (ValueError, AttributeError, KeyError):
         raise CourseError(f"{path} cannot be read as a notebook; open it in JupyterLab, save it, try again.") from None
     done, exercises = Update(path), {exercise.id: exercise for exercise in chapter_exercises(chapter)}
-    stubs = {_grade_id(cell): cell.source for cell in released.cells if _is_answer(cell)}
+    stubs = {grade_id(cell): cell.source for cell in released.cells if is_answer(cell)}
     for name in dict(sources):
         if name in stubs and _is_written([s for n, s in sources if n == name], stubs[name], exercises.get(name)):
             done.answers.append(name)
     if released_shape(old) == released_shape(released):
         return done
     new = rebuild(released, sources, chapter)
-    done.remarks = [r for cell in new.cells if (r := _other_arguments(cell, stubs.get(_grade_id(cell), "")))]
+    done.remarks = [r for cell in new.cells if (r := _other_arguments(cell, stubs.get(grade_id(cell), "")))]
     rest = _without_a_place(old, released, done)
     if rest:
         new.cells += [nbformat.v4.new_markdown_cell(KEPT), *rest]
@@ -94,27 +92,19 @@ def update(path: Path, released: NotebookNode, chapter: str) -> Update:
     return done
 
 
-def _grade_id(cell: NotebookNode) -> str:
-    return cell.metadata.get("nbgrader", {}).get("grade_id", "")
-
-
-def _is_answer(cell: NotebookNode) -> bool:
-    return bool(cell.metadata.get("nbgrader", {}).get("solution"))
-
-
 def _is_written(copies: list[str], stub: str, exercise: Exercise | None) -> bool:
     return any(copy != stub and not (exercise and is_unwritten(copy, exercise)) for copy in copies)
 
 
 def released_shape(notebook: NotebookNode) -> list[tuple[str, str]]:
     """Which cells a release has, and what stands in those that a student does not write."""
-    of_release = [cell for cell in notebook.cells if _grade_id(cell) or OF_THE_BUILD.fullmatch(cell.get("id", ""))]
-    return [(cell.id, "" if _is_answer(cell) else cell.source) for cell in of_release]
+    of_release = [cell for cell in notebook.cells if grade_id(cell) or OF_THE_BUILD.fullmatch(cell.get("id", ""))]
+    return [(cell.id, "" if is_answer(cell) else cell.source) for cell in of_release]
 
 
 def _other_arguments(cell: NotebookNode, stub: str) -> str:
     """A sentence, if a function is to take other arguments than the one that was written."""
-    if not _is_answer(cell) or cell.cell_type != "code":
+    if not is_answer(cell) or cell.cell_type != "code":
         return ""
     written, asked = functions_in(cell.source), functions_in(stub)
     for name in asked.keys() & written.keys():
@@ -131,14 +121,14 @@ def _arguments(function: ast.FunctionDef) -> list[str]:
 
 def _without_a_place(old: NotebookNode, released: NotebookNode, done: Update) -> list[NotebookNode]:
     """The cells of the old notebook that hold a student's work and have no cell in the release."""
-    known = {cell.id for cell in released.cells} | {_grade_id(cell) for cell in released.cells}
+    known = {cell.id for cell in released.cells} | {grade_id(cell) for cell in released.cells}
     rest = []
     for cell in old.cells:
-        name = _grade_id(cell) or cell.get("id", "")
-        of_release = OF_THE_BUILD.fullmatch(name) or (_grade_id(cell) and not _is_answer(cell))
+        name = grade_id(cell) or cell.get("id", "")
+        of_release = OF_THE_BUILD.fullmatch(name) or (grade_id(cell) and not is_answer(cell))
         if name in known or of_release or not cell.source.strip() or cell.source == KEPT:
             continue
-        if _is_answer(cell):
+        if is_answer(cell):
             done.homeless += functions_in(cell.source) or [name]
         else:
             done.added += 1

@@ -3,6 +3,7 @@
 import builtins
 import copy
 import json
+import re
 import shutil
 import socket
 import subprocess
@@ -221,12 +222,44 @@ main(["doctor"])
 assert main(["progress", sys.argv[1]]) == 0
 assert main(["check", sys.argv[1]]) == 1
 assert main(["progress", sys.argv[1], "--check"]) == 1
+assert main(["submit", sys.argv[1], "--out", sys.argv[2]]) == 0
 """
 
 
-def test_what_students_need_works_where_there_are_no_walls():
-    done = subprocess.run([sys.executable, "-c", WINDOWS, CHAPTER.student], capture_output=True, text=True)
+def test_what_students_need_works_where_there_are_no_walls(tmp_path):
+    words = [sys.executable, "-c", WINDOWS, CHAPTER.student, tmp_path / "mine.zip"]
+    done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (
         "Windows has none -> grade on Linux" in done.stdout and done.stderr.count("run the checks in the notebook") == 2
     )
+
+
+BARE = """
+import sys
+from importlib.abc import MetaPathFinder
+
+
+class Nothing(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in sys.argv[1:]:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+sys.meta_path.insert(0, Nothing())
+from autograder.cli import main
+status = main(["doctor"])
+try:
+    from autograder import check
+except ImportError as error:
+    print(error)
+sys.exit(status)
+"""
+
+
+@pytest.mark.parametrize("missing", [["torch"], ["torch", "numpy", "rich", "nbformat", "nbgrader", "sklearn"]])
+def test_the_doctor_starts_without_packages(missing):
+    done = subprocess.run([sys.executable, "-c", BARE, *missing], capture_output=True, text=True)
+    assert "Traceback" not in done.stderr and "your notebooks: they cannot be looked at" in done.stdout
+    assert re.search(rf"autograder needs ({'|'.join(missing)}), which is not installed here", done.stdout)
+    assert "namespaces (for grading)" in done.stdout

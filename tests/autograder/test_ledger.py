@@ -7,7 +7,8 @@ import pytest
 
 from autograder.course import chapter
 from autograder.exercise import CourseError, Verdict
-from autograder.ledger import NAME, Ledger, regrade_key
+from autograder.fingerprint import regrade_key
+from autograder.ledger import NAME, Ledger
 
 CHAPTER = chapter("01_recurrence")
 

@@ -11,29 +11,16 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.course import Chapter, chapter
-from autograder.course_directory import init_course
+from autograder.course import chapter
 from autograder.demo import fill
 from autograder.exercises import find
 from autograder.source import stub_cell, written_cell
 
 CHAPTER = chapter("01_recurrence")
 FILE = f"{CHAPTER.slug}.ipynb"
-KEPT = ("setup-2", "pad_batch", "check-pad_batch", "softmax", "check-softmax", "explain-position")
 PAD, SOFTMAX = written_cell(find("pad_batch")), written_cell(find("softmax"))
 STUB = stub_cell(find("softmax"))
 FULL = {"pad_batch": 2, "softmax": 2}
-
-
-def make_course(folder: Path) -> Path:
-    """A course directory for a chapter of two exercises and one question: the rest of it has no part here."""
-    solution = nbformat.read(CHAPTER.solution, as_version=4)
-    solution.cells = [c for c in solution.cells if c.metadata.get("nbgrader", {}).get("grade_id") in KEPT]
-    short = Chapter(CHAPTER.name, folder / "short")
-    short.solution.parent.mkdir(parents=True)
-    nbformat.write(solution, short.solution)
-    init_course(folder / "course", [short])
-    return folder / "course"
 
 
 def notebook(course: Path, **answers: str) -> dict:

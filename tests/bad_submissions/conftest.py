@@ -1,7 +1,8 @@
 """One course directory for all of these tests; each takes a copy."""
 
 import pytest
-from classroom import copy_course, make_course
+from classroom import copy_course
+from short_course import make_course
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """A notebook in JupyterLab, driven with the keyboard: for tests that try the course as a new user would.
 
-``serving`` runs JupyterLab on a folder, on a free loopback port, with a token and with settings of its own.
+``serving`` runs JupyterLab on a folder as the course opens it, on a free loopback port, with a token.
 ``Notebook`` opens a notebook there, writes into its cells, runs them and reads what appears below them.
 """
 
@@ -24,9 +24,6 @@ SECONDS_TO_START = 30
 SECONDS_TO_STOP = 5
 SECONDS_PER_STEP = 30
 SECONDS_PER_NOTEBOOK = 80
-SETTINGS = {  # no question about news, no search for updates
-    "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
-}
 CELLS = "jupyterapp.shell.currentWidget.content"  # a cell that is far from the screen is not on the page
 FIND = f"""text => {CELLS}.widgets.findIndex(
     cell => cell.model.type === 'code' && cell.model.sharedModel.getSource().includes(text))"""
@@ -56,11 +53,7 @@ def new_page(playwright, browser_path: str, address: str):
 
 @contextlib.contextmanager
 def serving(folder: Path, home: Path) -> Iterator[tuple[str, str]]:
-    """Run JupyterLab on a folder; its address and its token. It keeps all files of its own in ``home``."""
-    for name, setting in SETTINGS.items():
-        file = home / "settings" / f"{name}.jupyterlab-settings"
-        file.parent.mkdir(parents=True)
-        file.write_text(json.dumps(setting))
+    """Run ``autograder lab`` on a folder; its address and its token. It keeps all files of its own in ``home``."""
     own = {
         "JUPYTER_CONFIG_DIR": "config",
         "JUPYTER_DATA_DIR": "data",
@@ -72,11 +65,10 @@ def serving(folder: Path, home: Path) -> Iterator[tuple[str, str]]:
     token = secrets.token_hex(16)
     environment = os.environ | {name: str(home / sub) for name, sub in own.items()} | {"JUPYTER_TOKEN": token}
     options = ["--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0"]
-    options += [f"--ServerApp.root_dir={folder}", "--LabApp.expose_app_in_browser=True"]
+    options += ["--LabApp.expose_app_in_browser=True"]
+    command = [sys.executable, "-m", "autograder.cli", "lab", folder, "--"]
     with (home / "log").open("wb") as log:
-        server = subprocess.Popen(
-            [sys.executable, "-m", "jupyterlab", *options], cwd=folder, env=environment, stdout=log, stderr=log
-        )
+        server = subprocess.Popen([*command, *options], env=environment, stdout=log, stderr=log)
         try:
             yield _address(server, home), token
         finally:
