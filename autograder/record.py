@@ -37,6 +37,14 @@ class RowOfGrade(NamedTuple):
     waits: bool  # for a person
 
 
+def row_of_grade(
+    auto: float | None, by_hand: float | None, extra: float | None, needs: bool, most: float
+) -> RowOfGrade:
+    """What counts of a row of the gradebook: points by hand, else by the judge, and extra credit on top."""
+    score = (auto or 0.0) if by_hand is None else by_hand
+    return RowOfGrade(score + (extra or 0.0), most, by_hand is not None, by_hand is None and bool(needs))
+
+
 class Rows(NamedTuple):
     """What the gradebook holds for one submission."""
 
@@ -101,10 +109,8 @@ class Recorder:
         grades = {}
         for grade in notebook.grades:
             cell = self.grade_cells[grade.cell_id]
-            auto, by_hand = grade.auto_score or 0, grade.manual_score
-            score = (auto if by_hand is None else by_hand) + (grade.extra_credit or 0)
-            waits = by_hand is None and bool(grade.needs_manual_grade)
-            grades[cell.name] = RowOfGrade(score, cell.max_score, by_hand is not None, waits)
+            row = grade.auto_score, grade.manual_score, grade.extra_credit, grade.needs_manual_grade
+            grades[cell.name] = row_of_grade(*row, cell.max_score)
         comments = {self.solution_cells[c.cell_id]: c.manual_comment for c in notebook.comments if c.manual_comment}
         return Rows(grades, comments, notebook.late_submission_penalty or 0)
 

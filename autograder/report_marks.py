@@ -20,6 +20,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from autograder.course_directory import load_config, released_notebook, require_course, room
 from autograder.exercise import CourseError
+from autograder.record import row_of_grade
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,8 @@ def _chapter_marks(db, chapter: str) -> ChapterMarks:
     for student, time, extension, penalty in rows:
         handed_in[student] = HandedIn(student, time, extension, penalty or 0.0)
     for student, cell, *grade in _grades(db, assignment.id):
-        handed_in[student].scores[cell] = _score(*grade)
+        row = row_of_grade(*grade)
+        handed_in[student].scores[cell] = Score(row.score, row.most, row.waits)
     ordered = dict(sorted(people.items())), dict(sorted(handed_in.items()))
     return ChapterMarks(chapter, assignment.duedate, sum(most.values()), sorted(most), *ordered)
 
@@ -133,8 +135,3 @@ def _grades(db, assignment: str):
         .join(GradeCell, Grade.cell_id == GradeCell.id)
         .filter(SubmittedAssignment.assignment_id == assignment)
     )
-
-
-def _score(auto: float | None, by_hand: float | None, extra: float | None, needs: bool, most: float) -> Score:
-    score = (auto or 0.0) if by_hand is None else by_hand
-    return Score(score + (extra or 0.0), most, by_hand is None and bool(needs))

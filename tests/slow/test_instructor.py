@@ -1,16 +1,22 @@
 """The instructor's path, as the README writes it: init, collect, grade, feedback, export."""
 
+import argparse
 import csv
+import json
 import os
 import re
+import shlex
+import shutil
 import stat
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import nbformat
 import pytest
 
+from autograder.cli import make_parser
 from autograder.course import chapter
 from autograder.course_directory import init_course, marks
 from autograder.demo import Submission, fill, hand_in
@@ -21,14 +27,31 @@ from autograder.source import written_cell
 ROOT = Path(__file__).parents[2]
 CHAPTER = chapter("01_recurrence")
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+COMMANDS = next(a for a in make_parser()._actions if isinstance(a, argparse._SubParsersAction)).choices
 README = (ROOT / "README.md").read_text("utf8")
 
 
-def run(command: str, folder: Path) -> subprocess.CompletedProcess:
-    environment = {**os.environ, "PATH": PATH}
+def run(command: str, folder: Path, **variables: str) -> subprocess.CompletedProcess:
+    environment = {**os.environ, "PATH": PATH} | variables
     return subprocess.run(
         ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=600
     )
+
+
+def section(text: str, heading: str) -> str:
+    return re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)[1]
+
+
+def blocks(text: str) -> list[str]:
+    """The lines to be typed."""
+    return re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+
+
+def follow(block: str, folder: Path, clone: Path, before: str = "") -> None:
+    """Type a block word for word, as somebody would who has the clone and nothing else."""
+    python = f"{clone / 'lib'}{os.pathsep}{clone}"  # the environment's own link leads to the tree under test
+    done = run(f"set -e\n{before}\n{block}", folder, PYTHONPATH=python, HOME=str(clone / "home"))
+    assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr}"
 
 
 def class_of_three(folder: Path) -> None:
@@ -48,20 +71,85 @@ def class_of_three(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def readme_course(tmp_path_factory):
+def clone(tmp_path_factory):
+    """The files of the repository as a fresh clone would have them, with the environment that is there already."""
+    folder = tmp_path_factory.mktemp("clone")
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True
+    )
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    (folder / ".venv").symlink_to(Path(sys.executable).parent.parent)
+    (folder / "home").mkdir()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def readme_course(clone):
     """A course directory that was made and graded by the README's own lines."""
-    folder = tmp_path_factory.mktemp("instructor")
-    block = re.search(r"## As an instructor\n+```sh\n(.*?)```", README, re.DOTALL).group(1)
-    lines = [line.split("#")[0].strip() for line in block.splitlines()]
-    commands = [line for line in lines if line and not line.startswith(("source", "cd"))]
-    assert commands[0].startswith("autograder init mycourse") and len(commands) >= 4
-    done = run(commands[0], folder)
-    assert done.returncode == 0, done.stderr
-    class_of_three(folder / "mycourse")
-    for command in commands[1:]:
-        done = run(command, folder / "mycourse")
-        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    return folder / "mycourse"
+    first, rest = re.split(r"^cd mycourse.*\n", blocks(section(README, "As an instructor"))[0], flags=re.MULTILINE)
+    follow(first, clone, clone)
+    class_of_three(clone / "mycourse")
+    follow(rest, clone / "mycourse", clone, "source ../.venv/bin/activate")
+    return clone / "mycourse"
+
+
+def test_the_students_path_word_for_word(clone):
+    mine = clone / "chapters" / CHAPTER.name / f"{CHAPTER.slug}.ipynb"
+    perfect = {e.id: written_cell(e) for e in chapter_exercises(CHAPTER.name)}
+    nbformat.write(fill(nbformat.read(mine, as_version=4), perfect), mine)
+    typed = blocks(section(README, "As a student"))
+    assert typed[0] == "make lab\n" and len(typed) == 4
+    for block in typed[1:]:
+        follow(block, clone, clone)
+    assert (clone / "01_recurrence.zip").exists()
+    capstone = (clone / "chapters" / "15_capstone" / "capstone.ipynb").read_text("utf8")
+    assert "h @ params.W_hh.T" in capstone, "assembled from chapter 1"
+
+
+def test_make_lab_serves_the_chapters(clone):
+    settings = clone / "home" / ".jupyter" / "jupyter_server_config.json"
+    settings.parent.mkdir()
+    settings.write_text(json.dumps({"ServerApp": {"allow_root": True, "open_browser": False, "port": 0}}))
+    command = "timeout -s INT -k 5 15 make -o .venv/.installed lab"
+    done = run(command, clone, PYTHONPATH=f"{clone / 'lib'}:{clone}", HOME=str(clone / "home"))
+    assert f"Serving notebooks from local directory: {clone / 'chapters'}" in done.stderr, done.stderr
+    assert "/lab?token=" in done.stderr
+
+
+def test_the_page_on_the_classroom_word_for_word(readme_course, clone):
+    """Its blocks, one after the other, in the course that the README made."""
+    downloads = clone / "home" / "Downloads"
+    downloads.mkdir()
+    second = readme_course / "submitted" / "ada" / "02_bptt"
+    shutil.copytree(readme_course / "release" / "02_bptt", second)
+    with zipfile.ZipFile(downloads / "submissions.zip", "w") as archive:
+        placed = readme_course / "submitted" / "ada" / CHAPTER.name / "recurrence.ipynb"
+        archive.write(placed, "Lovelace Ada_77_assignsubmission_file_/recurrence.ipynb")
+    (readme_course / "class.csv").write_text("id,first name,last name,lms id\nada2,Ada,Lovelace,77\n")
+    (readme_course / "worksheet.csv").write_text(
+        "Identifier,Last modified (submission)\nParticipant 77,2026-11-21 08:00:00 UTC\n"
+    )
+    grade = "autograder grade 01_recurrence\nautograder grade 02_bptt\n"
+    typed = blocks((ROOT / "docs" / "classroom.md").read_text("utf8"))
+    assert len(typed) == 3
+    for place, block in enumerate(typed):
+        before = "source ../.venv/bin/activate\n" + (grade if place == 2 else "")
+        follow(block, readme_course, clone, before)
+    assert (readme_course / "submitted" / "ada2" / CHAPTER.name / "timestamp.txt").exists()
+    assert (readme_course / "upload" / "ada2" / "01_recurrence.html").exists()
+    assert "ada2" in (readme_course / "canvas.csv").read_text("utf8")
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/classroom.md", "CONTRIBUTING.md", "docs/judge.md"])
+def test_every_command_that_a_page_mentions_exists(page):
+    text = (ROOT / page).read_text("utf8")
+    for words in re.findall(r"`(?:\.venv/bin/)?autograder ([a-z][^`\n]*)`", text):
+        words = shlex.split(words)
+        parsed = make_parser().parse_args(words) if len(words) > 1 else COMMANDS.get(words[0])
+        assert parsed, words
 
 
 def test_init_makes_what_nbgrader_expects_and_keeps_the_secret(readme_course):
