@@ -56,3 +56,8 @@ def test_zsh_can_read_its_script(tmp_path, capsys):
     if shutil.which("zsh"):
         (tmp_path / "script").write_text(text)
         assert subprocess.run(["zsh", "-n", "script"], cwd=tmp_path).returncode == 0
+
+
+def test_jupyterlab_needs_a_folder(tmp_path, capsys):
+    assert main(["lab", str(tmp_path / "none")]) == 1
+    assert "none is not a folder; give one with notebooks, or a course directory." in capsys.readouterr().err

@@ -12,15 +12,21 @@ from touch_page import HTML, READY, SHIFTS
 SECONDS = 30
 
 
-@pytest.fixture(scope="module")
-def browser():
+@pytest.fixture(scope="session")
+def browser_path() -> str:
+    """Where the browser is."""
     path = find_browser()
     if path is None:
         message = "no browser: scripts/install_system_packages.sh installs one"
         pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser(browser_path):
     assert (HTML / "play").is_dir(), "build the book first: make html"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=browser_path, args=ARGUMENTS)
         yield browser
         browser.close()
 

@@ -23,7 +23,7 @@ from autograder.demo import fill
 from autograder.exercises import find
 from autograder.report_marks import read_marks
 from autograder.source import written_cell
-from lab import CELLS, Notebook, find_browser, new_page, serving
+from lab import CELLS, Notebook, new_page, serving
 from shots import ROOT
 
 ME = getpass.getuser()
@@ -137,12 +137,8 @@ class Student:
 
 
 @pytest.fixture(scope="module")
-def loop(tmp_path_factory):
+def loop(browser_path, tmp_path_factory):
     """All clicks, one after the other; what was seen on the way."""
-    browser_path = find_browser()
-    if browser_path is None:
-        message = "no browser: scripts/install_system_packages.sh installs one"
-        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
     root = tmp_path_factory.mktemp("classroom")
     course, exchange = make_course(root), root / "exchange"
     exchange.mkdir()
