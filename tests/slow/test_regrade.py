@@ -147,3 +147,12 @@ def test_nbgraders_own_autograde_reckons_the_same(course):
     before = rows(course)
     run(course, f"nbgrader autograde {CHAPTER.name} --force")
     assert rows(course) == before
+
+
+def test_nbgraders_own_feedback_is_the_same_page(course):
+    page = course / "feedback" / "bob" / CHAPTER.name / "recurrence.html"
+    before = page.read_text("utf8")
+    assert find("softmax").misconceptions[0].title in before and "late: −" in before
+    page.unlink()
+    run(course, f"nbgrader generate_feedback {CHAPTER.name} --force")
+    assert page.read_text("utf8") == before
