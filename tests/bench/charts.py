@@ -12,6 +12,7 @@ def ratios(rows: list[dict]) -> plt.Figure:
     """A line for every network; the lesson hollow, the fast path filled; one panel for each size."""
     split = [(*one["name"].rsplit(", ", 2), one["ratio"]) for one in rows]
     names, sizes = list(dict.fromkeys(s[0] for s in split)), list(dict.fromkeys(s[1] for s in split))
+    low, high = min(0.5, *(s[3] for s in split)), max(2, *(s[3] for s in split))
     figure, axes = plt.subplots(1, len(sizes), figsize=(9.6, 0.34 * len(names) + 1.1), sharey=True)
     for ax, size in zip(np.atleast_1d(axes), sizes, strict=True):
         for way, face in (("lesson", "white"), ("fast path", COLOURS["transformer"])):
@@ -23,8 +24,8 @@ def ratios(rows: list[dict]) -> plt.Figure:
         goals = {one["goal"] for one in rows if f", {size}, " in one["name"]} - {None}
         for goal in goals:
             ax.axvline(goal, color=COLOURS["lstm"], linestyle="--", linewidth=1.2, label=f"goal {goal:g}")
-        ax.set(title=size, xlabel="time, torch = 1", xscale="log", xlim=(0.5, 4.5))
-        ticks = [0.7, 1, 1.5, 2, 3]
+        ax.set(title=size, xlabel="time, torch = 1", xscale="log", xlim=(0.85 * low, 1.15 * high))
+        ticks = [tick for tick in (0.25, 0.5, 1, 2, 4, 8) if low <= tick <= high]
         ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         ax.minorticks_off()
     first = np.atleast_1d(axes)[0]

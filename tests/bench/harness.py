@@ -80,7 +80,9 @@ def machine() -> str:
     kind = torch.backends.cpu.get_cpu_capability()
     about = f"{processor} ({kind}), {os.cpu_count()} cores, {platform.system()}, one thread"
     versions = f"Python {platform.python_version()}, torch {torch.__version__.split('+')[0]}"
-    return f"{about}; {versions}; load {os.getloadavg()[0]:.1f} at the start; {time.strftime('%Y-%m-%d')}"
+    load = os.getloadavg()[0]
+    busy = "busy with other work, " * (load > 1.5)
+    return f"{about}; {versions}; {busy}load {load:.1f} at the start; {time.strftime('%Y-%m-%d')}"
 
 
 def measure(group: str, cases: list[Case], partial: Path) -> Iterator[tuple[Case, list[dict]]]:

@@ -22,6 +22,8 @@ are medians of processor time. A ratio below 1 means that ours is faster. The pa
 `tests/bench/results.json` by `make bench`; `make bench GROUP=library` measures one part again, and a run that was
 stopped goes on where it was.
 """
+BUSY = """**The machine was busy with other work while this was measured.** Processor time leaves out the waiting, but
+not what others push out of the caches: what lies near a goal may fall on either side of it when measured again."""
 
 
 def write_page(docs: Path = DOCS, results: Path = RESULTS) -> Path:
@@ -42,6 +44,8 @@ def section(group: str, rows: list[dict], pictures: list[tuple[str, str, int]]) 
     lines = [f"## {module.TITLE}", "", module.TEXT, ""]
     for machine in dict.fromkeys(one["machine"] for one in rows):
         lines += [f"Measured on: {machine}.", ""]
+    if any("busy" in one["machine"] for one in rows):
+        lines += [BUSY, ""]
     for name, alt, width in pictures:
         lines += [f'<img src="{name}" alt="{alt}" class="chart" width="{width}">', ""]
     lines += [*summary(rows), "", f":::{{admonition}} All {len(rows)} measurements", ":class: dropdown", ""]

@@ -65,6 +65,7 @@ def test_the_page_is_made_from_the_results(tmp_path):
     figures = {path.name for path in tmp_path.glob("*.svg")}
     assert figures == {path.name for path in page.DOCS.glob("bench_*.svg")} and len(figures) == 5
     text = made.read_text("utf8")
+    assert ("The machine was busy" in text) == any("busy" in one["machine"] for one in RESULTS)
     for name in figures:
         assert f'src="{name}"' in text
 
@@ -104,6 +105,15 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch, capsys):
     harness.merge("library", [row for _, rows in found for row in rows], bench.GROUPS)
     kept = json.loads((tmp_path / "results.json").read_text())
     assert [one["name"] for one in kept] == ["a", "b", "c"] and kept[0]["ratio"] == 0.333
+
+
+def test_ctrl_c_says_how_to_go_on(monkeypatch, capsys):
+    def stopped(group: str, again: bool) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bench, "run", stopped)
+    assert bench.main(["--group", "growth"]) == 130
+    assert "`make bench GROUP=growth` goes on from here" in capsys.readouterr().err
 
 
 def test_a_group_that_does_not_exist_ends_in_one_sentence(capsys):
