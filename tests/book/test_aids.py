@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from unrolled_book import citations, course_map, notation_card, parts
+from docutils import nodes
+from unrolled_book import citations, course_map, notation_card, outputs, parts, stacked_tables
 from unrolled_book.math_html import math_html
 
 from autograder.course import chapters
@@ -99,3 +100,28 @@ def test_the_page_of_equations_is_complete():
     assert page == equations_page(chapters())
     entry = page.split("### LSTM gates: forget gate, input gate, output gate, candidate\n")[1].split("###")[0]
     assert "[(4.1)](#eq-lstm-gates)" in entry and "lstm_gru.ipynb#erase-write-read" in entry
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("rnn_step is not written yet: the book's own version stands in.", False),
+        ("program A: 0.04, program B: 0.04\nand more", False),
+        ("        mean\nRNN     0.5", True),
+        ("mean  0.1", True),
+        ("a\tb", True),
+    ],
+)
+def test_printed_columns_are_told_from_sentences(text, columns):
+    assert outputs.has_columns(text) == columns
+
+
+def test_the_cells_of_a_wide_table_say_their_column():
+    def row(*cells: str) -> nodes.row:
+        return nodes.row("", *(nodes.entry("", nodes.paragraph("", cell)) for cell in cells))
+
+    group = nodes.tgroup("", nodes.thead("", row("a", "b", "c", "")), nodes.tbody("", row("1", "2", "3", "4")))
+    table = nodes.table("", group)
+    stacked_tables.label_cells(table)
+    assert [entry.astext() for entry in table.findall(nodes.entry)][4:] == ["1", "2", "c: 3", "4"]
+    assert table["classes"] == ["aid-stack"]

@@ -17,12 +17,25 @@ from unrolled_book import (
     glossary,
     launch,
     notation_card,
+    outputs,
     parts,
+    stacked_tables,
     touch_gallery,
 )
 
 HERE = Path(__file__).parent
-MODULES = (citations, course_map, equation_numbers, glossary, launch, notation_card, parts, touch_gallery)
+MODULES = (
+    citations,
+    course_map,
+    equation_numbers,
+    glossary,
+    launch,
+    notation_card,
+    outputs,
+    parts,
+    stacked_tables,
+    touch_gallery,
+)
 
 
 def setup(app: Sphinx) -> dict:
