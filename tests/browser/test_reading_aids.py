@@ -1,42 +1,27 @@
 """Hover texts and the notation card in a real browser: mouse, keyboard, without scripts, from a file, on a phone."""
 
 import json
-import os
 
 import pytest
 import yaml
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
-from lab import find_browser
-from shots import ARGUMENTS, ROOT, listen, serve
+from shots import ROOT, listen
+from touch_page import HTML
 
-HTML = ROOT / "_build" / "html"
 CHAPTER = "chapters/04_lstm_gru/lstm_gru.html"
 
 
-@pytest.fixture(scope="module")
-def browser():
-    path = find_browser()
-    if path is None:
-        message = "no browser: scripts/install_system_packages.sh installs one"
-        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
-    assert (HTML / CHAPTER).exists(), "build the book first: make html"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
-def visit(browser):
+def read(browser, addresses):
     """Opens a page of the book from the disk; at the end nothing may have gone wrong in it."""
     opened, wrong = [], []
 
-    def go(name: str, **options):
-        page = browser.new_page(**({"viewport": {"width": 1280, "height": 900}} | options))
+    def go(name: str, width: int = 1280, **options):
+        page = browser.new_page(viewport={"width": width, "height": 900}, **options)
         opened.append(page)
-        wrong.append(listen(page, HTML.as_uri()))
-        page.goto(f"{HTML.as_uri()}/{name}", wait_until="load")
+        wrong.append(listen(page, addresses["file"]))
+        page.goto(f"{addresses['file']}/{name}", wait_until="load")
         return page
 
     yield go
@@ -52,8 +37,8 @@ def inside(page, selector: str) -> bool:
 
 @pytest.mark.parametrize("kind", ["aid-term", "aid-cite"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_hover_text_shows_for_mouse_and_keyboard_and_goes_away(visit, kind, width):
-    page = visit(CHAPTER, viewport={"width": width, "height": 900})
+def test_a_hover_text_shows_for_mouse_and_keyboard_and_goes_away(read, kind, width):
+    page = read(CHAPTER, width)
     link, tip = page.locator(f"a.{kind}").first, page.locator("#aid-tip")
     expect(tip).to_be_hidden()
     link.hover()
@@ -68,8 +53,8 @@ def test_a_hover_text_shows_for_mouse_and_keyboard_and_goes_away(visit, kind, wi
     expect(link).not_to_have_attribute("aria-describedby", "aid-tip")
 
 
-def test_a_term_leads_to_its_entry(visit):
-    page = visit(CHAPTER)
+def test_a_term_leads_to_its_entry(read):
+    page = read(CHAPTER)
     link = page.locator("a.aid-term").first
     said = link.get_attribute("data-tip")
     link.click()
@@ -79,8 +64,8 @@ def test_a_term_leads_to_its_entry(visit):
     assert said in entry.inner_text()
 
 
-def test_without_scripts_links_keep_their_titles_and_the_card_opens(visit):
-    page = visit(CHAPTER, java_script_enabled=False)
+def test_without_scripts_links_keep_their_titles_and_the_card_opens(read):
+    page = read(CHAPTER, java_script_enabled=False)
     assert len(page.locator("a.aid-term").first.get_attribute("title")) > 20
     page.click("button[popovertarget=notation-card] >> nth=0")
     expect(page.locator("#notation-card")).to_be_visible()
@@ -88,8 +73,8 @@ def test_without_scripts_links_keep_their_titles_and_the_card_opens(visit):
 
 @pytest.mark.parametrize("name", [CHAPTER, "docs/data.html", "play/beam.html", "intro.html"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_notation_card_is_at_hand_by_keyboard(visit, name, width):
-    page = visit(name, viewport={"width": width, "height": 800})
+def test_the_notation_card_is_at_hand_by_keyboard(read, name, width):
+    page = read(name, width)
     card = page.locator("#notation-card")
     expect(card).to_be_hidden()
     page.locator(".aid-notation-button").focus()
@@ -102,42 +87,39 @@ def test_the_notation_card_is_at_hand_by_keyboard(visit, name, width):
     expect(card).to_be_hidden()
 
 
-def test_the_map_leads_to_chapters_and_parts(visit):
-    page = visit("intro.html")
+def test_the_map_leads_to_chapters_and_parts(read):
+    page = read("intro.html")
     assert page.locator("svg.aid-map a").count() == 18
     page.locator("svg.aid-map a", has_text="The Transformer").click()
     page.wait_for_url("**/chapters/09_transformer/transformer.html")
 
 
-def test_a_footnote_stands_in_the_margin_beside_its_line(visit):
-    page = visit(CHAPTER)
+def test_a_footnote_stands_in_the_margin_beside_its_line(read):
+    page = read(CHAPTER)
     note, text = page.locator("span.sidenote").first, page.locator("article.bd-article").first
     assert note.bounding_box()["x"] > text.bounding_box()["x"] + text.bounding_box()["width"] - 40
     called = page.locator("label.margin-toggle").first.bounding_box()["y"]
     assert abs(note.bounding_box()["y"] - called) < 60
-    narrow = visit(CHAPTER, viewport={"width": 390, "height": 900})
+    narrow = read(CHAPTER, 390)
     expect(narrow.locator("span.sidenote").first).to_be_visible()
     assert inside(narrow, "span.sidenote >> nth=0")
 
 
-def test_equations_carry_chapter_and_number_and_are_found_by_name(visit, browser):
-    page = visit("docs/equations.html")
+def test_equations_carry_chapter_and_number_and_are_found_by_name(read, browser, addresses):
+    page = read("docs/equations.html")
     page.get_by_role("link", name="(4.1)").click()
     page.wait_for_url("**/lstm_gru.html#equation-eq-lstm-gates")
     assert page.locator("#equation-eq-lstm-gates .eqno").inner_text().startswith("(4.1)")
-    server, address = serve(HTML)
     for words in ("LSTM forget gate equation", "eq-lstm-gates"):
         found = browser.new_page()
-        found.goto(f"{address}/search.html?q={words.replace(' ', '+')}")
+        found.goto(f"{addresses['http']}/search.html?q={words.replace(' ', '+')}")
         expect(found.locator("#search-results a[href*='docs/equations.html']").first).to_be_visible()
         expect(found.locator("#search-results a[href*='lstm_gru.html']").first).to_be_visible()
         found.close()
-    server.shutdown()
-    server.server_close()
 
 
-def test_the_download_is_the_student_edition(visit):
-    page = visit(CHAPTER)
+def test_the_download_is_the_student_edition(read):
+    page = read(CHAPTER)
     with page.context.expect_page() as opened:
         page.locator("a.btn-download-source-button").evaluate("link => link.click()")
     opened.value.wait_for_load_state()

@@ -1,7 +1,7 @@
 """What the book adds to Sphinx: reading aids that plain Jupyter does not need.
 
-Chapters stay plain Markdown. Each module here has one idea and a ``setup`` of its own; docs/decisions/reading-aids.md
-says why they live in the build.
+Chapters stay plain Markdown. Each module here has one idea and is an extension of its own;
+docs/decisions/reading-aids.md says why they live in the build.
 """
 
 from __future__ import annotations
@@ -10,37 +10,24 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from unrolled_book import (
-    citations,
-    course_map,
-    equation_numbers,
-    glossary,
-    launch,
-    notation_card,
-    outputs,
-    parts,
-    stacked_tables,
-    touch_gallery,
-)
-
 HERE = Path(__file__).parent
-MODULES = (
-    citations,
-    course_map,
-    equation_numbers,
-    glossary,
-    launch,
-    notation_card,
-    outputs,
-    parts,
-    stacked_tables,
-    touch_gallery,
+AIDS = (
+    "citations",
+    "course_map",
+    "equation_numbers",
+    "glossary",
+    "launch",
+    "notation_card",
+    "outputs",
+    "parts",
+    "stacked_tables",
+    "touch_gallery",
 )
 
 
 def setup(app: Sphinx) -> dict:
-    for module in MODULES:
-        module.setup(app)
+    for aid in AIDS:
+        app.setup_extension(f"unrolled_book.{aid}")
     app.connect("config-inited", _own_files)
     app.add_css_file("aids.css")
     app.add_js_file("tips.js", loading_method="defer")
