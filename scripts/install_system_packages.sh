@@ -7,6 +7,7 @@ needed=(
   "chromium                  chromium"                # photographs of the pages: tests/browser/shots.py
   "fc-list                   fontconfig"              # fonts for it
   "bwrap                     bubblewrap"              # walls where only it may build them: tests/attacks
+  "configurable-http-proxy   node-configurable-http-proxy"  # what JupyterHub puts before its servers: tests/browser/test_hub.py
   "postgres                  postgresql"              # the gradebook on a server: tests/slow/test_postgres.py
 )
 

@@ -8,7 +8,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]
-DIRECT = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["dev"]
+DIRECT = PROJECT["dependencies"] + [pin for extra in PROJECT["optional-dependencies"].values() for pin in extra]
 
 
 def pins(lines) -> dict[str, str]:
