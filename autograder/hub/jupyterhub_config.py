@@ -36,7 +36,8 @@ def first_page(spawner) -> None:
 
 def settings_of(spawner) -> str:
     """The folders from which Jupyter and nbgrader take their settings for this person."""
-    return os.pathsep.join(str(HERE / name) for name in (["everyone"] if grades(spawner) else ["everyone", "student"]))
+    folders = [HERE / "everyone", HERE.parent / "lab_settings" / "student"]  # formgrader is not in JupyterLab's menu
+    return os.pathsep.join(map(str, folders if grades(spawner) else [*folders, HERE / "student"]))
 
 
 c.Spawner.pre_spawn_hook = first_page

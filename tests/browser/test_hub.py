@@ -13,7 +13,6 @@ from formgrader import Formgrader
 from hub_intruder import CHAPTER, EXCHANGE, FORBIDDEN, NOTEBOOK
 from hub_machine import INSTALLED, machine
 from hub_people import Person
-from lab import find_browser
 from shots import ARGUMENTS, ROOT
 from test_lab import MISTAKES, RIGHT, Student
 
@@ -33,16 +32,16 @@ def commands(heading: str, number: int = 0) -> str:
     return re.findall(r"```sh\n(.*?)```", section, re.DOTALL)[number]
 
 
-def require_everything() -> str:
-    """The path of a browser; where something is missing, one sentence: a failure under CI."""
-    browser, missing = find_browser(), None
+@pytest.fixture(scope="module")
+def root():
+    """Where something that the hub needs is missing: one sentence, and a failure under CI."""
+    missing = None
     if os.geteuid() != 0:
         missing = "the hub starts servers as other users: run the tests as root"
-    elif browser is None or shutil.which("configurable-http-proxy") is None:
-        missing = "no browser or no configurable-http-proxy: scripts/install_system_packages.sh installs them"
+    elif shutil.which("configurable-http-proxy") is None:
+        missing = "no configurable-http-proxy: scripts/install_system_packages.sh installs it"
     if missing:
         pytest.fail(missing) if os.environ.get("CI") else pytest.skip(missing)
-    return browser
 
 
 class Hub:
@@ -59,11 +58,11 @@ class Hub:
 
 
 @pytest.fixture(scope="module")
-def hub(tmp_path_factory):
-    program, folder = require_everything(), tmp_path_factory.mktemp("hub")
+def hub(root, browser_path, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hub")
     SHOTS.mkdir(parents=True, exist_ok=True)
     with machine() as computer, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=computer.browser(program, folder), args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=computer.browser(browser_path, folder), args=ARGUMENTS)
         hub = Hub(computer, browser)
         computer.run(commands("Set up, once"))
         people = commands("People").splitlines()
