@@ -23,6 +23,7 @@ c.LocalAuthenticator.allowed_groups = {STUDENTS, INSTRUCTORS}
 c.JupyterHub.spawner_class = "jupyterhub.spawner.LocalProcessSpawner"
 c.LocalProcessSpawner.popen_kwargs = {"umask": 0o077}  # what a person writes, nobody else reads
 c.Spawner.cmd = [str(BIN / "jupyterhub-singleuser")]
+c.Spawner.http_timeout = 120  # seconds: an instructor's server imports torch before it answers
 
 
 def grades(spawner) -> bool:

@@ -12,7 +12,7 @@ from lab import SECONDS_PER_STEP, Notebook
 from shots import listen
 
 HUB = "http://127.0.0.1:8000"
-SECONDS_TO_SPAWN = 60
+SECONDS_TO_SPAWN = 120
 INSERT = "() => jupyterapp.commands.execute('notebook:insert-cell-below')"
 LISTS = {"Fetch": "released", "Submit": "fetched", "Fetch Feedback": "submitted"}
 
