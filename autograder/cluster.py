@@ -19,8 +19,8 @@ import torch
 from distributed import Client, LocalCluster, WorkerPlugin, as_completed
 
 from autograder.exercise import CourseError, Verdict
+from autograder.fingerprint import course_fingerprint
 from autograder.grading import Questions
-from autograder.ledger import course_fingerprint
 from autograder.machine import judge_one, leave
 
 CONNECT_SECONDS = 10
