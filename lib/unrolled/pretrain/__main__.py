@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -63,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
         team.wait()
         return _train(Pretraining(config, store, team))
     except PretrainError as error:
-        if team.local == 0:
+        if os.environ.get("LOCAL_RANK", "0") == "0":  # once on each host
             print(f"pretrain: {error}", file=sys.stderr)
         return 2
     finally:

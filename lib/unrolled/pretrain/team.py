@@ -23,7 +23,6 @@ class Team:
 
     rank: int = 0
     size: int = 1
-    local: int = 0  # number on this host
     device: torch.device = torch.device("cpu")  # noqa: RUF009  (a value that never changes)
 
     @classmethod
@@ -40,7 +39,7 @@ class Team:
             torch.cuda.set_device(device)
         if size > 1:
             dist.init_process_group(BACKENDS[device.type])
-        return cls(rank, size, local, device)
+        return cls(rank, size, device)
 
     @property
     def leads(self) -> bool:
