@@ -15,7 +15,11 @@ import torch
 from harness import HERE, RESULTS, measure, merge
 from page import write_page
 
-GROUPS = ("library", "growth")  # each is a module group_NAME beside this file; the page shows them in this order
+GROUPS = (
+    "library",
+    "growth",
+    "scale",
+)  # each is a module group_NAME beside this file; the page shows them in this order
 
 
 def main(arguments: list[str]) -> int:
