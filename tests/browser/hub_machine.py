@@ -1,7 +1,7 @@
 """A machine of its own for the hub: own users, homes, /etc, /srv, /opt, /tmp and loopback, in Linux namespaces.
 
 So the commands of docs/hub.md run word for word, as root, at their documented places and ports, and leave nothing
-behind: everything ends with the first process of the machine, which ends by itself after a while.
+behind: everything ends with the first process of the machine, which ends with the tests, or by itself after a while.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import select
 import socket
 import struct
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,9 +74,8 @@ class Machine:
 def machine() -> Iterator[Machine]:
     """A new machine with the course at /opt/unrolled; it is gone afterwards."""
     spaces = ["--mount", "--pid", "--net", "--fork", "--kill-child", "--mount-proc", "--propagation=private"]
-    with subprocess.Popen(
-        ["unshare", *spaces, sys.executable, __file__], cwd=Path(__file__).parent, stdout=subprocess.PIPE, text=True
-    ) as outer:
+    command, pipe = ["unshare", *spaces, sys.executable, __file__], subprocess.PIPE
+    with subprocess.Popen(command, cwd=Path(__file__).parent, stdin=pipe, stdout=pipe, text=True) as outer:
         inner = None
         try:
             said = outer.stdout.readline().strip()
@@ -125,4 +124,4 @@ def _loopback_up() -> None:
 if __name__ == "__main__":
     furnish()
     print(READY, flush=True)
-    time.sleep(SECONDS_TO_LIVE)
+    select.select([sys.stdin], [], [], SECONDS_TO_LIVE)  # it closes when the tests end, however they end
