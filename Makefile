@@ -11,10 +11,10 @@ N ?= auto
 PYTEST := $(BIN)/python -m pytest
 STAGE = $(BIN)/python scripts/stage.py $@ --reads lib autograder pyproject.toml constraints.txt requirements-data.txt
 NBVAL := $(patsubst chapters/%/,nbval-%,$(sort $(wildcard chapters/*/)))
-STAGES := html unit attacks grading bad-submissions shots browser solutions-run pretraining built-book grade-demo $(NBVAL)
+STAGES := html unit attacks grading bad-submissions shots browser solutions-run pretraining built-book grade-demo classroom $(NBVAL)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup system book html chapters check soundness coverage chapters-time lab unit nbval $(NBVAL) slow attacks bad-submissions solutions-run grading pretraining built-book test-kill grade-demo bench bench-grade shots browser lint test doctor clean
+.PHONY: help setup system book html chapters check soundness coverage chapters-time lab unit nbval $(NBVAL) slow attacks bad-submissions solutions-run grading pretraining built-book test-kill grade-demo classroom-demo classroom bench bench-grade shots browser lint test doctor clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -88,7 +88,7 @@ solutions-run: setup
 	$(STAGE) solutions experiments tests/slow -- $(PYTEST) -n $(N) tests/slow/test_solutions.py
 
 grading: setup
-	$(STAGE) solutions chapters tests/slow scripts/cluster README.md docs -- $(PYTEST) tests/slow --ignore tests/slow/test_solutions.py --ignore tests/slow/test_book.py
+	$(STAGE) solutions chapters tests/slow scripts/cluster README.md docs -- $(PYTEST) tests/slow --ignore tests/slow/test_solutions.py --ignore tests/slow/test_book.py --ignore tests/slow/test_classroom_demo.py
 
 pretraining: setup
 	$(STAGE) experiments tests/pretrain scripts/cluster -- $(PYTEST) tests/pretrain
@@ -101,6 +101,12 @@ test-kill: setup  ## kill the grader, a worker, the fork server and PostgreSQL a
 
 grade-demo: setup  ## grade a made-up class and compare with the expected marks
 	$(STAGE) solutions chapters -- $(BIN)/autograder grade-demo
+
+classroom-demo: setup  ## take a made-up class of 60 through the whole classroom loop, and compare with the truth
+	$(BIN)/autograder classroom-demo
+
+classroom: setup  # the classroom demo, where there is no network but loopback
+	$(STAGE) solutions chapters docs tests/slow/test_classroom_demo.py -- $(PYTEST) -s tests/slow/test_classroom_demo.py
 
 bench: setup  ## ratios to torch and growth, measured side by side; one part: make bench GROUP=library
 	$(BIN)/python tests/bench/bench.py --group '$(GROUP)'

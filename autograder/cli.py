@@ -162,6 +162,13 @@ def make_parser() -> argparse.ArgumentParser:
     sub.add_argument("--against-nbgrader", action="store_true", help="let stock nbgrader grade the same class too")
     sub.add_argument("--keep", type=Path, metavar="DIR", help="keep the course directory here")
     sub = command(
+        "classroom-demo",
+        commands_course.classroom_demo,
+        "Take a made-up class of 60 through the whole loop by the documented commands, and compare with the truth.",
+    )
+    sub.epilog = "Example: autograder classroom-demo --keep ~/demo"
+    sub.add_argument("--keep", type=Path, metavar="DIR", help="keep the course directory and all files here")
+    sub = command(
         "audit", commands_instructor.audit, "Verify the verdict log of the course directory you are in, and print it."
     )
     sub.epilog = "Example: autograder audit --changes"

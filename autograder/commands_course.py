@@ -51,6 +51,16 @@ def grade_demo(options) -> int:
     return 0 if good and not wrong else 1
 
 
+def classroom_demo(options) -> int:
+    from autograder.classroom.loop import Loop
+
+    with tempfile.TemporaryDirectory(prefix="classroom-demo-") as temporary:
+        folder = options.keep or Path(temporary) / "demo"
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise CourseError(f"{folder} is not an empty folder; give the name of a new one.")
+        return 0 if Loop(folder.resolve()).start() else 1
+
+
 def _graded(folder: Path, name: str) -> list:
     from autograder.grade_run import GradeRun
 
