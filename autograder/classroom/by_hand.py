@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -62,7 +63,8 @@ class Formgrader:
 @contextmanager
 def formgrader(course: Path, runtime: Path) -> Iterator[Formgrader]:
     """JupyterLab in the course directory, as the instructor starts it."""
-    command = ["jupyter", "lab", "--no-browser", "--allow-root", "--ip=127.0.0.1", "--ServerApp.port=0"]
+    options = ["--no-browser", "--allow-root", "--ip=127.0.0.1", "--ServerApp.port=0"]
+    command = [sys.executable, "-m", "autograder.cli", "lab", ".", "--", *options]
     environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(runtime)}
     said = runtime / "server.log"
     runtime.mkdir(parents=True)
@@ -95,4 +97,4 @@ def _reached(server: subprocess.Popen, runtime: Path, said: Path) -> Formgrader:
                 pass  # not yet
         time.sleep(0.2)
     last = said.read_text("utf8", "replace").strip().splitlines()[-1:] or ["it said nothing"]
-    raise CourseError(f"JupyterLab with formgrader did not start in {server.args[0]}: {last[0]}")
+    raise CourseError(f"JupyterLab with formgrader did not start: {last[0]}")
