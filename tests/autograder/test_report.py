@@ -1,18 +1,17 @@
 """The report on a class: planted mistakes and copies are found, independent right answers are not accused."""
 
-import io
 import json
 import random
 import re
-import tokenize
 from datetime import datetime, timedelta
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import nbformat
 import numpy as np
 import pytest
 
 from autograder import similarity
+from autograder.classroom.hands import by_another_hand
 from autograder.cli import main
 from autograder.course import chapter
 from autograder.course_directory import init_course, load_config
@@ -87,19 +86,6 @@ def _points(name, label):
 
 def everything(label, **others):
     return dict.fromkeys(EXERCISES, label) | others
-
-
-def disguised(source, chooser):
-    """The same answer by another hand: other names, comments, and layout."""
-    words = list(tokenize.generate_tokens(io.StringIO(source).readline))
-    names = {w.string for w in words if w.type == tokenize.NAME} - similarity.PYTHON - KEPT
-    fixed = {b.string for a, b in pairwise(words) if a.string == "."}
-    fixed |= {a.string for a, b in pairwise(words) if b.string == "=" and a.end == b.start}
-    for name in sorted(names - fixed):
-        source = re.sub(rf"(?<![.\w]){name}\b", f"{name}_{chooser.randrange(1000)}", source)
-    lines = source.split("\n")
-    lines.insert(chooser.randrange(len(lines)), f"# thought of by number {chooser.random()}")
-    return "\n".join(line + ("  # so" if line.endswith(")") and chooser.random() < 0.3 else "") for line in lines)
 
 
 @pytest.fixture(scope="module")
@@ -231,7 +217,7 @@ def test_names_comments_docstrings_and_layout_do_not_count():
 def test_a_planted_copy_is_found_in_the_right_lines():
     exercise, chooser = EXERCISES["rnn_forward"], random.Random(1)
     known = known_forms(exercise, CHAPTER.name)
-    answers = {f"s{n:02d}": disguised(known[1 + n % (len(known) - 1)], chooser) for n in range(30)}
+    answers = {f"s{n:02d}": by_another_hand(known[1 + n % (len(known) - 1)], chooser) for n in range(30)}
     (pair,) = similar_pairs(answers | {"ada": OWN, "bob": COPY}, known, KEPT)
     assert {pair.first, pair.second} == {"ada", "bob"} and pair.alike > 0.8
     marked = {COPY.split("\n")[line].strip() for line in pair.second_lines}
@@ -261,7 +247,7 @@ def test_sixty_independent_right_answers_accuse_nobody(name):
     chooser = random.Random(2)
     for exercise in chapter_exercises(name):
         known = known_forms(exercise, name)
-        answers = {f"s{n:02d}": disguised(chooser.choice(known[1:]), chooser) for n in range(60)}
+        answers = {f"s{n:02d}": by_another_hand(chooser.choice(known[1:]), chooser) for n in range(60)}
         assert similar_pairs(answers, known, KEPT) == [], exercise.id
         a_stub_only = similar_pairs(answers, known[:1], KEPT)  # even where the course knows none of the forms
         assert len(a_stub_only) <= sum(count == 2 for count in _times_used(answers).values()), exercise.id
@@ -271,7 +257,7 @@ def test_two_who_find_the_same_known_form_are_not_accused():
     chooser, accused = random.Random(6), 0
     for exercise in EXERCISES.values():
         known = known_forms(exercise, CHAPTER.name)
-        answers = {f"{n}{who}": disguised(form, chooser) for n, form in enumerate(known[1:]) for who in "ab"}
+        answers = {f"{n}{who}": by_another_hand(form, chooser) for n, form in enumerate(known[1:]) for who in "ab"}
         answers |= {
             f"{name} again": f"{source}\n\n\nassert {exercise.id} is not None" for name, source in answers.items()
         }
@@ -303,7 +289,7 @@ def test_most_copies_of_a_form_that_the_course_does_not_know_are_found(name):
         stub, reference, *forms = known_forms(exercise, name)
         for form in forms:
             others = [other for other in forms if other != form]
-            pairs = similar_pairs({"a": form, "b": disguised(form, chooser)}, [stub, reference, *others], KEPT)
+            pairs = similar_pairs({"a": form, "b": by_another_hand(form, chooser)}, [stub, reference, *others], KEPT)
             if len(tokens_of(form)) - len(tokens_of(stub)) >= 60:
                 found.append(bool(pairs))
     assert np.mean(found) > 0.9, found
