@@ -120,6 +120,8 @@ def page(student: str, graded: NotebookNode, rows: Rows, hints: int) -> str:
             continue
         verdict = verdicts.get(name)
         score, most, by_hand, waits = rows.grades[f"check-{name}" if verdict else name]
+        if kept.get("refused") and not by_hand and not rows.comments.get(name):
+            continue  # the one sentence says it, and the cell is not the student's
         parts.append(
             {
                 "verdict": Markup(show.html(_with_hints(verdict, hints), hints)) if verdict else "",

@@ -168,6 +168,9 @@ def make_chapter(chapter: str, seed: int) -> MadeUp:
         _begin_before(work)
     for work in others[LATE + AGAIN : LATE + AGAIN + AFTER]:
         work.after_grading, work.hours, work.extension = True, 15.0, 1.0
+    for work in works:
+        if work.hours < 0:
+            work.hours = -float(chooser.randrange(1, 60))
     return made
 
 
