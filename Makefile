@@ -11,10 +11,10 @@ N ?= auto
 PYTEST := $(BIN)/python -m pytest
 STAGE = $(BIN)/python scripts/stage.py $@ --reads lib autograder pyproject.toml constraints.txt requirements-data.txt
 NBVAL := $(patsubst chapters/%/,nbval-%,$(sort $(wildcard chapters/*/)))
-STAGES := html unit attacks grading bad-submissions shots browser solutions-run pretraining built-book grade-demo classroom $(NBVAL)
+STAGES := html unit attacks grading bad-submissions shots test-browser solutions-run pretraining built-book grade-demo classroom $(NBVAL)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup system book html chapters check soundness coverage chapters-time lab unit nbval $(NBVAL) slow attacks bad-submissions solutions-run grading pretraining built-book test-kill grade-demo classroom-demo classroom bench bench-grade shots browser lint test doctor clean
+.PHONY: help setup system book html chapters check soundness coverage chapters-time lab unit nbval $(NBVAL) slow attacks bad-submissions solutions-run grading pretraining built-book test-kill grade-demo classroom-demo classroom bench bench-grade shots pdf test-browser lint test doctor clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -117,7 +117,10 @@ bench-grade: setup  ## what a submission costs: stock nbgrader, otter-grader and
 shots: setup html  ## pictures of every page: light, dark, phone
 	$(STAGE) . -- $(BIN)/python tests/browser/shots.py
 
-browser: setup html  ## the built pages and JupyterLab, used as a new user would
+pdf: setup html  ## print the chapters into _build/pdf; some of them: make pdf CHAPTERS="04_lstm_gru 07_attention"
+	$(BIN)/python tests/browser/print_chapters.py $(CHAPTERS)
+
+test-browser: setup html  ## every page and JupyterLab in a real browser, used as a new user would
 	$(STAGE) . -- $(PYTEST) tests/browser
 
 test: setup system lint check coverage  ## everything CI runs, two stages at a time; what has not changed since it passed is not run again

@@ -13,6 +13,9 @@ from pathlib import Path
 from autograder.exercises import all_exercises
 from autograder.source import function_source, parse
 
+TEXTS = {".md", ".txt", ".json", ".js", ".py"}
+OTHERS = ("mathjax", "vendor", "locales")  # folders of a built book with nothing of ours in them
+
 
 @cache
 def secrets() -> dict[str, set[str]]:
@@ -54,7 +57,7 @@ def _squeeze(text: str) -> str:
 
 
 def texts_of_book(folder: Path) -> Iterator[tuple[str, str]]:
-    """Every text of a built book: code blocks and whole text of pages, sources, search index."""
+    """Every text of a built book: code blocks and whole text of pages, sources, search index, scripts and weights."""
     for path in sorted(folder.rglob("*")):
         if path.suffix == ".html":
             page = path.read_text("utf8")
@@ -63,7 +66,7 @@ def texts_of_book(folder: Path) -> Iterator[tuple[str, str]]:
             yield path.name, plain_text(page)
         elif path.suffix == ".ipynb":
             yield from texts_of_notebook(path)
-        elif path.suffix in {".md", ".txt", ".json"} or path.name == "searchindex.js":
+        elif path.suffix in TEXTS and not set(OTHERS) & set(path.parts):
             yield path.name, path.read_text("utf8")
 
 

@@ -1,13 +1,12 @@
-"""A browser, and the touchable pages opened in it."""
+"""Browsers, the built book in two ways, and the touchable pages opened in it."""
 
 import os
 
 import pytest
 from playwright.sync_api import sync_playwright
 
-from lab import find_browser
-from shots import ARGUMENTS, listen, serve
-from touch_page import HTML, READY, SHIFTS
+from book import ARGUMENTS, HTML, NETWORK_OFF, SHIFTS, find_browser, listen, listen_closely, serve
+from touch_page import READY
 
 SECONDS = 30
 
@@ -23,12 +22,31 @@ def browser_path() -> str:
 
 
 @pytest.fixture(scope="module")
-def browser(browser_path):
+def launch(browser_path):
+    """Starts browsers, and ends them."""
     assert (HTML / "play").is_dir(), "build the book first: make html"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=browser_path, args=ARGUMENTS)
-        yield browser
-        browser.close()
+        started = []
+
+        def go(*more: str):
+            started.append(playwright.chromium.launch(executable_path=browser_path, args=[*ARGUMENTS, *more]))
+            return started[-1]
+
+        yield go
+        for browser in started:
+            browser.close()
+
+
+@pytest.fixture(scope="module")
+def browser(launch):
+    """A browser that reaches this machine."""
+    return launch()
+
+
+@pytest.fixture(scope="module")
+def offline(launch):
+    """A browser that reaches nothing but the disk."""
+    return launch(NETWORK_OFF)
 
 
 @pytest.fixture(scope="module")
@@ -40,19 +58,18 @@ def addresses():
 
 
 @pytest.fixture
-def visit(browser, addresses):
+def visit(browser, offline, addresses):
     """Opens a page of play/; at the end nothing may have gone wrong in it."""
     opened, wrong = [], []
 
     def go(name: str, way: str = "file", scripts: bool = True, **options):
         options = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"} | options
-        page = browser.new_page(java_script_enabled=scripts, **options)
+        page = {"http": browser, "file": offline}[way].new_page(java_script_enabled=scripts, **options)
         opened.append(page)
         page.set_default_timeout(SECONDS * 1000)
-        wrong.append(listen(page, addresses[way]))
-        page.on("console", lambda message: wrong[-1].append(message.text) if message.type == "error" else None)
-        if scripts:  # without them the browser gives up those it had begun to fetch
-            page.on("requestfailed", lambda request: wrong[-1].append(f"failed: {request.url}"))
+        # without scripts the browser gives up those it had begun to fetch
+        wrong.append((listen_closely if scripts else listen)(page, addresses[way]))
+        if scripts:
             page.add_init_script(SHIFTS)
         page.goto(f"{addresses[way]}/play/{name}.html", wait_until="load")
         if scripts:

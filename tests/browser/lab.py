@@ -10,14 +10,13 @@ import contextlib
 import json
 import os
 import secrets
-import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from shots import ARGUMENTS, BROWSERS, ROOT, listen
+from book import ARGUMENTS, ROOT, listen
 
 CHAPTERS = ROOT / "chapters"
 SECONDS_TO_START = 90  # formgrader reads the configuration of the course, which imports torch
@@ -35,11 +34,6 @@ SOURCE = f"index => {CELLS}.widgets[index].model.sharedModel.getSource()"
 PROMPT = f"index => {CELLS}.widgets[index].prompt"  # a number, or * while the cell runs
 FINISHED = f"([index, before]) => /^[0-9]+$/.test(({PROMPT})(index)) && ({PROMPT})(index) !== before"
 IDLE = "() => jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
-
-
-def find_browser() -> str | None:
-    """The first browser of this machine that the tests can drive."""
-    return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 def new_page(playwright, browser_path: str, address: str):

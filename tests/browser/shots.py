@@ -7,63 +7,18 @@ misses a file, reports an error, or scrolls sideways on a phone. Run it with ``p
 from __future__ import annotations
 
 import argparse
-import functools
-import http.server
 import os
-import shutil
 import sys
 import threading
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-ROOT = Path(__file__).resolve().parents[2]
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-ARGUMENTS = [
-    "--no-sandbox",  # needed where the tests run as root, as in a container
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
+from book import ARGUMENTS, BROWSERS, HTML, MATHS_IS_SET, OVER, ROOT, find_browser, listen, pages, serve
+
 VIEWS = {"light": (1280, "light"), "dark": (1280, "dark"), "phone": (390, "light")}
 SECONDS_PER_PAGE = 30
 SECONDS_IN_ALL = 900
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    """A file server that does not write to the terminal."""
-
-    def log_message(self, *args):
-        pass
-
-
-def serve(folder: Path) -> tuple[http.server.ThreadingHTTPServer, str]:
-    """Serve a folder on a free port of this machine only; the server and its address."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server, f"http://127.0.0.1:{server.server_port}"
-
-
-def pages(book: Path) -> list[str]:
-    """The pages of the book, without the search page, the index and Sphinx's own folders."""
-    found = (path.relative_to(book).as_posix() for path in sorted(book.rglob("*.html")))
-    return [
-        page
-        for page in found
-        if not page.startswith("_") and page not in ("index.html", "search.html", "genindex.html")
-    ]
-
-
-def listen(page: Page, address: str) -> list[str]:
-    """A list that fills with everything that goes wrong while the page lives."""
-    wrong: list[str] = []
-    inside = (address, "data:", "blob:")
-    page.on("request", lambda r: None if r.url.startswith(inside) else wrong.append(f"asks another host: {r.url}"))
-    page.on("response", lambda r: wrong.append(f"{r.status}: {r.url}") if r.status >= 400 else None)
-    page.on("pageerror", lambda error: wrong.append(f"script error: {error}"))
-    return wrong
 
 
 def widest(page: Page) -> str:
@@ -83,12 +38,12 @@ def photograph(browser, address: str, name: str, view: str, folder: Path) -> lis
     page.set_default_timeout(SECONDS_PER_PAGE * 1000)
     wrong = listen(page, address)
     page.goto(f"{address}/{name}", wait_until="load")
-    page.evaluate("() => window.MathJax?.startup?.promise")
+    page.evaluate(MATHS_IS_SET)
     page.evaluate("() => document.fonts.ready.then(() => null)")
     file = folder / f"{name.removesuffix('.html').replace('/', '-')}.{view}.png"
     page.screenshot(path=file, full_page=True, animations="disabled")
     if view == "phone":
-        over = page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        over = page.evaluate(OVER)
         if over > 0:
             wrong.append(f"scrolls sideways by {over} px: {widest(page)}")
     if page.locator("mjx-merror").count():
@@ -105,14 +60,14 @@ def stop() -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--book", type=Path, default=ROOT / "_build" / "html")
+    parser.add_argument("--book", type=Path, default=HTML)
     parser.add_argument("--out", type=Path, default=ROOT / "shots")
     arguments = parser.parse_args()
-    browser_path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    browser_path = find_browser()
     if browser_path is None:
         print(f"MISSING: none of {', '.join(BROWSERS)}; scripts/install_system_packages.sh installs one.")
         return 1 if os.environ.get("CI") else 0
-    names = pages(arguments.book) if arguments.book.is_dir() else []
+    names = [name for name in pages() if (arguments.book / name).is_file()]
     if not names:
         print(f"No pages in {arguments.book}: run `make html` first.")
         return 2

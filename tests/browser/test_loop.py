@@ -23,8 +23,8 @@ from autograder.demo import fill
 from autograder.exercises import find
 from autograder.report_marks import read_marks
 from autograder.source import written_cell
+from book import ROOT
 from lab import CELLS, Notebook, new_page, serving
-from shots import ROOT
 
 ME = getpass.getuser()
 FILE = f"{CHAPTER.slug}.ipynb"

@@ -5,9 +5,8 @@ import itertools
 import pytest
 from playwright.sync_api import expect
 
-from touch_page import HTML, MODELS
-
-OVER = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+from book import HTML, OVER
+from touch_page import MODELS
 
 
 def test_every_model_has_its_files():

@@ -2,9 +2,8 @@
 
 import re
 
-from shots import ROOT
+from book import ROOT
 
-HTML = ROOT / "_build" / "html"
 MODELS = {  # page -> the models on it
     path.stem: re.findall(r'data-touch="(\w+)"', path.read_text("utf8"))
     for path in sorted((ROOT / "play").glob("*.md"))
@@ -12,9 +11,6 @@ MODELS = {  # page -> the models on it
 RUN = "([name, input]) => touch.models[name].compute(touch.data[name], input)"
 READY = """() => [...document.querySelectorAll('.touch')].every(place => place.matches('.touch-live') &&
     place.querySelector('.touch-said').textContent)"""
-SHIFTS = """window.shifts = 0;
-new PerformanceObserver(list => list.getEntries().forEach(entry => { window.shifts += entry.value; }))
-    .observe({type: 'layout-shift', buffered: true});"""
 
 
 def largest_error(ours, theirs) -> float:

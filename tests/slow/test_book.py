@@ -39,6 +39,18 @@ def test_the_leak_check_can_fail():
     assert leaks_in([("planted", f"some words before\n{relaid}\nand after")]) == ["planted: rnn_forward"]
 
 
+@pytest.mark.parametrize(
+    "place", ["a.html", "searchindex.js", "_sources/a.md", "_sources/a.ipynb", "touch/data/a.js", "_static/a.js"]
+)
+def test_the_leak_check_reads_whatever_the_book_ships(tmp_path, place):
+    answer = function_source(all_exercises()["rnn_forward"].references[0])
+    cell = {"cell_type": "code", "id": "a", "source": answer, "outputs": []}
+    path = tmp_path / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"cells": [cell]}) if path.suffix == ".ipynb" else answer)
+    assert [found.split(": ")[1] for found in leaks_in(texts_of_book(tmp_path))][:1] == ["rnn_forward"]
+
+
 @pytest.mark.parametrize("chapter", chapters(), ids=lambda c: c.name)
 def test_every_output_of_a_chapter_is_on_its_page(chapter):
     page = (HTML / "chapters" / chapter.name / f"{chapter.slug}.html").read_text("utf8")

@@ -20,7 +20,10 @@ AIDS = (
     "notation_card",
     "outputs",
     "parts",
+    "picture_sizes",
+    "reveal",
     "stacked_tables",
+    "ticks",
     "touch_gallery",
 )
 
@@ -29,8 +32,11 @@ def setup(app: Sphinx) -> dict:
     for aid in AIDS:
         app.setup_extension(f"unrolled_book.{aid}")
     app.connect("config-inited", _own_files)
-    app.add_css_file("aids.css")
-    app.add_js_file("tips.js", loading_method="defer")
+    for style in ("aids.css", "reading.css"):
+        app.add_css_file(style)
+    app.add_css_file("print.css", media="print")
+    for script in ("tips.js", "reading.js"):
+        app.add_js_file(script, loading_method="defer")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
