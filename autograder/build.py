@@ -37,6 +37,7 @@ from autograder.exercises import (
     setup_names,
 )
 from autograder.kept_outputs import remember, reuse
+from autograder.quiz import with_questions
 from autograder.setup_cell import SETUP
 from autograder.source import answer_cell, bound_names, free_names, function_source
 
@@ -105,7 +106,7 @@ def instructor_edition(chapter: Chapter) -> NotebookNode:
             cells.append(_locked(cell, f"{kind}-{position}"))
         else:
             cells += [cell, *_caption(cell)]
-    notebook = nbformat.v4.new_notebook(cells=cells)
+    notebook = nbformat.v4.new_notebook(cells=with_questions(chapter, cells))
     notebook.metadata = NotebookNode(
         kernelspec={"display_name": "Python 3", "language": "python", "name": "python3"},
         language_info={"name": "python"},
