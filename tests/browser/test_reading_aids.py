@@ -6,19 +6,18 @@ import pytest
 import yaml
 from playwright.sync_api import expect
 
-from shots import ROOT, listen
-from touch_page import HTML
+from book import HTML, ROOT, listen
 
 CHAPTER = "chapters/04_lstm_gru/lstm_gru.html"
 
 
 @pytest.fixture
-def read(browser, addresses):
+def read(offline, addresses):
     """Opens a page of the book from the disk; at the end nothing may have gone wrong in it."""
     opened, wrong = [], []
 
     def go(name: str, width: int = 1280, **options):
-        page = browser.new_page(viewport={"width": width, "height": 900}, **options)
+        page = offline.new_page(viewport={"width": width, "height": 900}, **options)
         opened.append(page)
         wrong.append(listen(page, addresses["file"]))
         page.goto(f"{addresses['file']}/{name}", wait_until="load")
