@@ -19,7 +19,7 @@ from pathlib import Path
 
 import psutil
 
-from shots import ROOT
+from book import ROOT
 
 INSTALLED = "/opt/unrolled"
 COURSE = f"{INSTALLED}/lib:{INSTALLED}"  # what .venv itself has installed may be another copy

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, expect
 
+from book import listen
 from lab import SECONDS_PER_STEP, Notebook
-from shots import listen
 
 HUB = "http://127.0.0.1:8000"
 SECONDS_TO_SPAWN = 120

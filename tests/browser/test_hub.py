@@ -9,11 +9,11 @@ import shutil
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
+from book import ARGUMENTS, ROOT
 from formgrader import Formgrader
 from hub_intruder import CHAPTER, EXCHANGE, FORBIDDEN, NOTEBOOK
 from hub_machine import INSTALLED, machine
 from hub_people import Person
-from shots import ARGUMENTS, ROOT
 from test_lab import MISTAKES, RIGHT, Student
 
 PAGE = (ROOT / "docs" / "hub.md").read_text("utf8")
