@@ -99,7 +99,7 @@
     const write = button("Let it write", () => begin());
     const other = button("Next seed", () => { seed = seed % 50 + 1; seeds.set(seed); begin(); });
     const text = html("p", { class: "touch-written" }, html("span", { class: "touch-given" }, "Here it writes.")), numbers = html("tbody"), heads = html("thead");
-    const table = html("table", { class: "touch-guesses" }, html("caption", {}, "The likeliest next letters"), heads, numbers);
+    const table = html("table", { class: "touch-guesses" }, html("caption", {}, "The likeliest next letters"), heads, numbers), narrow = matchMedia("(max-width: 576px)");
 
     /** What is typed, as far as the network knows it; nothing typed is the beginning of a verse. */
     function typed() {
@@ -128,7 +128,7 @@
     function show() {
       const { known, left, empty } = typed(), logits = look(ids(known)), found = shaped(logits, settings);
       now = { ...found, model: softmax(logits) };
-      const kept = now.order.filter((id) => now.probabilities[id] > 0), share = kept.reduce((sum, id) => sum + now.tempered[id], 0), likeliest = now.order.slice(0, matchMedia("(max-width: 576px)").matches ? 4 : 8);
+      const kept = now.order.filter((id) => now.probabilities[id] > 0), share = kept.reduce((sum, id) => sum + now.tempered[id], 0), likeliest = now.order.slice(0, narrow.matches ? 4 : 8);
       picture.name(`Bars for the next letter: what the model expects, outlined, and what is drawn from, filled; ${V - kept.length} of ${V} letters are cut off.`);
       picture.again();
       heads.replaceChildren(html("tr", {}, html("th", { scope: "col" }, "letter"), likeliest.map((id) => html("th", { scope: "col" }, shown(data.letters[id])))));
@@ -166,6 +166,7 @@
     }
 
     show();
+    narrow.addEventListener("change", show); // when a tablet is turned
     const key = (more, words) => html("span", { class: "touch-key" }, svg("svg", { width: 22, height: 14, "aria-hidden": "true" },
       svg("rect", { x: 1, y: 1, width: 20, height: 12, class: more, ...(more === "touch-minus" ? { "fill-opacity": 0.75 } : {}) })), ` ${words}`);
     return [
