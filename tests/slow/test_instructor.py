@@ -128,15 +128,16 @@ def test_the_page_on_the_classroom_word_for_word(readme_course, clone):
     with zipfile.ZipFile(downloads / "submissions.zip", "w") as archive:
         placed = readme_course / "submitted" / "ada" / CHAPTER.name / "recurrence.ipynb"
         archive.write(placed, "Lovelace Ada_77_assignsubmission_file_/recurrence.ipynb")
-    (readme_course / "class.csv").write_text("id,first name,last name,lms id\nada2,Ada,Lovelace,77\n")
+    (readme_course / "class.csv").write_text("id,first_name,last_name,email,lms_user_id\nada2,Ada,Lovelace,,77\n")
     (readme_course / "worksheet.csv").write_text(
         "Identifier,Last modified (submission)\nParticipant 77,2026-11-21 08:00:00 UTC\n"
     )
+    (readme_course / "dates.csv").write_text("name,duedate\n01_recurrence,2026-11-17 22:00:00 UTC\n")
     grade = "autograder grade 01_recurrence\nautograder grade 02_bptt\n"
     typed = blocks((ROOT / "docs" / "classroom.md").read_text("utf8"))
-    assert len(typed) == 3
+    assert len(typed) == 4
     for place, block in enumerate(typed):
-        before = "source ../.venv/bin/activate\n" + (grade if place == 2 else "")
+        before = "source ../.venv/bin/activate\n" + (grade if place == 3 else "")
         follow(block, readme_course, clone, before)
     assert (readme_course / "submitted" / "ada2" / CHAPTER.name / "timestamp.txt").exists()
     assert (readme_course / "upload" / "ada2" / "01_recurrence.html").exists()
