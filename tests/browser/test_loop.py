@@ -87,16 +87,17 @@ class Instructor:
     def grade(self, student: str) -> None:
         self.click("flash", self.frame.locator("tr", has_text=student))
 
-    def grade_by_hand(self, number: int, points: str, comment: str) -> str:
-        """Give points for an explanation; all that the page says."""
+    def grade_by_hand(self, number: int, points: str, comment: str) -> tuple[str, int]:
+        """Give points for an explanation; all that the page says, and how many formulas are set on it."""
         self.go("Manual Grading", CHAPTER.name, CHAPTER.slug, f"Submission #{number}")
         self.frame.locator("input#explain-position").fill(points)
         self.frame.locator("textarea#explain-position-comment").fill(comment)
         with self.page.expect_response(lambda r: "/api/comment/" in r.url and r.request.method == "PUT"):
             self.frame.locator("textarea#explain-position-comment").blur()
-        expect(self.frame.locator("mjx-container").first).to_be_visible()
+        self.frame.locator("body").evaluate("() => MathJax.startup.promise")
         self.frame.locator("input#explain-position").scroll_into_view_if_needed()
-        return self.frame.locator("body").inner_text()
+        photograph(self.page, f"by-hand-{number}")
+        return self.frame.locator("body").inner_text(), self.frame.locator("mjx-container").count()
 
 
 class Student:
@@ -180,7 +181,6 @@ def loop(browser_path, tmp_path_factory):
             instructor.grade(name)
         photograph(instructor.page, "submissions")
         seen["by hand"] = [instructor.grade_by_hand(n, "2.5", "Say which weights.") for n in (1, 2)]
-        photograph(instructor.page, "by-hand")
         instructor.go("Manage Assignments")
         for picture in ("comment", "envelope"):
             instructor.click(picture)
@@ -208,10 +208,11 @@ def test_validate_and_check_name_the_same_mistake(loop):
 
 
 def test_the_rubric_stands_beside_the_explanation_and_no_name_does(loop):
-    for text in loop["by hand"]:
+    for text, _ in loop["by hand"]:
         assert "Rubric (3 points)" in text and "The book's own answer" in text
         assert not re.search(rf"\b({re.escape(ME)}|zz-second)\b", text)
-    assert any("the last state is read" in text for text in loop["by hand"])
+    (formulas,) = [count for text, count in loop["by hand"] if "the last state is read" in text]
+    assert formulas == 1
 
 
 def test_the_student_gets_the_page_with_the_mistake_the_points_and_the_comment(loop):
