@@ -13,7 +13,7 @@ from pathlib import Path
 
 import nbformat
 from jinja2 import DictLoader
-from nbconvert.exporters import Exporter
+from nbconvert.exporters import Exporter, TemplateExporter
 from nbformat import NotebookNode
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
@@ -42,7 +42,15 @@ def formulas() -> DictLoader:
 
 
 class ShowRubric(NbGraderPreprocessor):
-    """Put the rubric and the book's own answer below each explanation, on the page of formgrader and nowhere else."""
+    """Put the rubric and the book's own answer below each explanation, on the page of formgrader and nowhere else.
+
+    The exporter, its parent, gets the template for formulas here: no configuration can give it one.
+    """
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        if isinstance(self.parent, TemplateExporter):
+            self.parent.extra_loaders = [formulas()]
 
     def preprocess(self, nb, resources):
         if "submission_id" not in resources:  # nbconvert and nbgrader use the same exporter for other pages

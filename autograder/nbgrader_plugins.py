@@ -27,7 +27,7 @@ from autograder.build import nbgrader_config
 from autograder.exercise import CourseError, Verdict
 from autograder.feedback import as_data
 from autograder.fingerprint import basis, regrade_key
-from autograder.formgrader import FeedbackExporter, ShowRubric, formulas
+from autograder.formgrader import FeedbackExporter, ShowRubric
 from autograder.grading import questions_for, secret_seeds
 from autograder.intake import rebuild_submission
 from autograder.late import ApplyExtension, LatePenalty
@@ -58,7 +58,6 @@ def configure(config: Config, root: str | Path) -> None:
     config.GenerateFeedback.exporter_class = FeedbackExporter
     config.GenerateFeedback.preprocessors = []
     config.HTMLExporter.preprocessors = [ShowRubric]
-    config.HTMLExporter.extra_loaders = [formulas()]
 
 
 def _find_programs() -> None:
