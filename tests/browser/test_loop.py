@@ -87,15 +87,22 @@ class Instructor:
     def grade(self, student: str) -> None:
         self.click("flash", self.frame.locator("tr", has_text=student))
 
+    def answered(self, method: str, kind: str):
+        """Wait until formgrader's server has answered a question about grades or comments."""
+        return self.page.expect_response(lambda r: f"/api/{kind}" in r.url and r.request.method == method)
+
     def grade_by_hand(self, number: int, points: str, comment: str) -> tuple[str, int]:
         """Give points for an explanation; all that the page says, and how many formulas are set on it."""
-        self.go("Manual Grading", CHAPTER.name, CHAPTER.slug, f"Submission #{number}")
-        self.frame.locator("input#explain-position").fill(points)
-        self.frame.locator("textarea#explain-position-comment").fill(comment)
-        with self.page.expect_response(lambda r: "/api/comment/" in r.url and r.request.method == "PUT"):
-            self.frame.locator("textarea#explain-position-comment").blur()
+        self.go("Manual Grading", CHAPTER.name, CHAPTER.slug)
+        with self.answered("GET", "grades"), self.answered("GET", "comments"):
+            self.go(f"Submission #{number}")
+        for kind, box, text in (("grade", "", points), ("comment", "-comment", comment)):
+            field = self.frame.locator(f"#explain-position{box}")
+            with self.answered("PUT", kind):
+                field.fill(text)
+                field.blur()
         self.frame.locator("body").evaluate("() => MathJax.startup.promise")
-        self.frame.locator("input#explain-position").scroll_into_view_if_needed()
+        self.frame.locator("#explain-position").scroll_into_view_if_needed()
         photograph(self.page, f"by-hand-{number}")
         return self.frame.locator("body").inner_text(), self.frame.locator("mjx-container").count()
 
@@ -181,7 +188,7 @@ def loop(browser_path, tmp_path_factory):
             instructor.grade(name)
         photograph(instructor.page, "submissions")
         seen["by hand"] = [instructor.grade_by_hand(n, "2.5", "Say which weights.") for n in (1, 2)]
-        instructor.go("Manage Assignments")
+        instructor.go("Manual Grading", "Manage Assignments")
         for picture in ("comment", "envelope"):
             instructor.click(picture)
         student.in_list("Fetch Feedback")
