@@ -119,31 +119,6 @@ def test_make_lab_serves_the_chapters(clone):
     assert "/lab?token=" in done.stderr
 
 
-def test_the_page_on_the_classroom_word_for_word(readme_course, clone):
-    """Its blocks, one after the other, in the course that the README made."""
-    downloads = clone / "home" / "Downloads"
-    downloads.mkdir()
-    second = readme_course / "submitted" / "ada" / "02_bptt"
-    shutil.copytree(readme_course / "release" / "02_bptt", second)
-    with zipfile.ZipFile(downloads / "submissions.zip", "w") as archive:
-        placed = readme_course / "submitted" / "ada" / CHAPTER.name / "recurrence.ipynb"
-        archive.write(placed, "Lovelace Ada_77_assignsubmission_file_/recurrence.ipynb")
-    (readme_course / "class.csv").write_text("id,first_name,last_name,email,lms_user_id\nada2,Ada,Lovelace,,77\n")
-    (readme_course / "worksheet.csv").write_text(
-        "Identifier,Last modified (submission)\nParticipant 77,2026-11-21 08:00:00 UTC\n"
-    )
-    (readme_course / "dates.csv").write_text("name,duedate\n01_recurrence,2026-11-17 22:00:00 UTC\n")
-    grade = "autograder grade 01_recurrence\nautograder grade 02_bptt\n"
-    typed = blocks((ROOT / "docs" / "classroom.md").read_text("utf8"))
-    assert len(typed) == 4
-    for place, block in enumerate(typed):
-        before = "source ../.venv/bin/activate\n" + (grade if place == 3 else "")
-        follow(block, readme_course, clone, before)
-    assert (readme_course / "submitted" / "ada2" / CHAPTER.name / "timestamp.txt").exists()
-    assert (readme_course / "upload" / "ada2" / "01_recurrence.html").exists()
-    assert "ada2" in (readme_course / "canvas.csv").read_text("utf8")
-
-
 @pytest.mark.parametrize("page", ["README.md", "docs/classroom.md", "CONTRIBUTING.md", "docs/judge.md"])
 def test_every_command_that_a_page_mentions_exists(page):
     text = (ROOT / page).read_text("utf8")
@@ -240,3 +215,28 @@ def test_a_student_can_check_a_notebook_in_the_terminal(tmp_path):
     assert done.returncode == 1 and done.stderr == ""
     assert known.title in done.stdout and "not written yet" in done.stdout
     assert "of 14 points" in done.stdout
+
+
+def test_the_page_on_the_classroom_word_for_word(readme_course, clone):
+    """Its blocks, one after the other, in the course that the README made; last, because it adds to that."""
+    downloads = clone / "home" / "Downloads"
+    downloads.mkdir()
+    second = readme_course / "submitted" / "ada" / "02_bptt"
+    shutil.copytree(readme_course / "release" / "02_bptt", second)
+    with zipfile.ZipFile(downloads / "submissions.zip", "w") as archive:
+        placed = readme_course / "submitted" / "ada" / CHAPTER.name / "recurrence.ipynb"
+        archive.write(placed, "Lovelace Ada_77_assignsubmission_file_/recurrence.ipynb")
+    (readme_course / "class.csv").write_text("id,first_name,last_name,email,lms_user_id\nada2,Ada,Lovelace,,77\n")
+    (readme_course / "worksheet.csv").write_text(
+        "Identifier,Last modified (submission)\nParticipant 77,2026-11-21 08:00:00 UTC\n"
+    )
+    (readme_course / "dates.csv").write_text("name,duedate\n01_recurrence,2026-11-17 22:00:00 UTC\n")
+    grade = "autograder grade 01_recurrence\nautograder grade 02_bptt\n"
+    typed = blocks((ROOT / "docs" / "classroom.md").read_text("utf8"))
+    assert len(typed) == 4
+    for place, block in enumerate(typed):
+        before = "source ../.venv/bin/activate\n" + (grade if place == 3 else "")
+        follow(block, readme_course, clone, before)
+    assert (readme_course / "submitted" / "ada2" / CHAPTER.name / "timestamp.txt").exists()
+    assert (readme_course / "upload" / "ada2" / "01_recurrence.html").exists()
+    assert "ada2" in (readme_course / "canvas.csv").read_text("utf8")
