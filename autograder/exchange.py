@@ -16,9 +16,8 @@ from pathlib import Path
 from nbgrader.exchange import ExchangeError
 from nbgrader.exchange.default import ExchangeCollect
 
-from autograder.record import TIMESTAMP
+from autograder.record import SECRET, TIMESTAMP
 
-SECRET = "submission_secret.txt"  # with it the student asks for the feedback
 MAX_FILES = 50
 KB = 1000  # as nbgrader counts
 

@@ -6,6 +6,7 @@ page comes from the student's outputs, and all text is escaped: there is no scri
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,9 +17,11 @@ from nbformat import NotebookNode
 from autograder import show
 from autograder.course import Chapter
 from autograder.exercise import Property, Verdict
+from autograder.intake import Refused, Unreadable, read_file
 from autograder.picture import Picture
-from autograder.record import Rows, write_whole
+from autograder.record import SECRET, TIMESTAMP, Rows, write_whole
 
+MAX_NOTE = 10_000  # bytes
 PAGE = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string("""\
 <!doctype html>
 <html lang="en">
@@ -100,6 +103,10 @@ def write_page(folder: Path, student: str, chapter: str, graded: NotebookNode, r
     path = folder / "feedback" / student / chapter / f"{Chapter(chapter).slug}.html"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, page(student, graded, rows, hints))
+    for name in (TIMESTAMP, SECRET):  # release_feedback wants both
+        with suppress(Refused, Unreadable):
+            note = read_file(folder / "submitted" / student / chapter / name)[:MAX_NOTE]
+            write_whole(path.with_name(name), note.decode("utf8", "replace"))
 
 
 def page(student: str, graded: NotebookNode, rows: Rows, hints: int) -> str:

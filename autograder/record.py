@@ -26,6 +26,7 @@ from autograder.ledger import Ledger
 
 LOG = logging.Logger("unrolled.nbgrader", logging.CRITICAL)
 TIMESTAMP = "timestamp.txt"
+SECRET = "submission_secret.txt"  # with it a student asks nbgrader's exchange for the feedback
 
 
 class RowOfGrade(NamedTuple):
