@@ -30,6 +30,11 @@ FORMULAS = """\
 window.MathJax = {tex: {inlineMath: [['$', '$'], ['\\\\(', '\\\\)']], processEscapes: true, tags: 'ams'}};
 </script>
 <script>SOURCE</script>
+<script>
+// formgrader waits for the older MathJax before it moves to the first answer
+if (window.MathJax?.startup)
+  MathJax.Hub = {Startup: {signal: {Interest: heard => MathJax.startup.promise.then(() => heard('End'))}}};
+</script>
 {% endraw %}{%- endmacro -%}
 """
 

@@ -57,7 +57,7 @@ def menu(page) -> list[str]:
     """Open nbgrader's menu; what it offers."""
     page.locator(".lm-MenuBar-itemLabel", has_text="Nbgrader").click()
     page.wait_for_selector(".lm-Menu-itemLabel")
-    return page.locator(".lm-Menu-itemLabel").all_inner_texts()
+    return [text for text in page.locator(".lm-Menu-itemLabel").all_inner_texts() if text]
 
 
 class Instructor:
