@@ -12,7 +12,8 @@ MARKS = {r"\[([^\]]*)\]\([^)]*\)": r"\1", r"\$([^$]*)\$": r"\1", r"[*`]": "", r"
 
 
 def prose(source: str, least: int = 15) -> list[str]:
-    """The paragraphs of a chapter's source with at least so many words, without headings, code, equations and marks.
+    """The paragraphs of a chapter's source with at least so many words, without headings, code, equations, marks
+    and pointers to the touchable pages.
 
     >>> source = "# Title\\n\\n+++\\n\\nA *beam* is [wide](#ref-x).\\n\\n```python\\nx = 1\\n```\\n\\n$$ y $$\\n"
     >>> prose(source, least=3)
@@ -21,7 +22,7 @@ def prose(source: str, least: int = 15) -> list[str]:
     found = []
     for block in NOT_PROSE.sub("", source).split("\n\n"):
         text = block.strip()
-        if re.match(r"#|\+\+\+|<|\||\*\d|\*\*\d|- |>", text):
+        if re.match(r"#|\+\+\+|<|\||\*\d|\*\*\d|\*\*Touch it|- |>", text):
             continue
         for mark, plain in MARKS.items():
             text = re.sub(mark, plain, text)
