@@ -1,10 +1,20 @@
-"""Attacks and bad submissions are counted: how many were tried, how many ended as they must."""
+"""Attacks and bad submissions are counted, how many were tried and how many ended as they must; no test leaves torch's
+way of printing changed behind it."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
 COUNTED = {"attacks": "attacks", "bad_submissions": "bad submissions"}
+
+
+@pytest.fixture(autouse=True)
+def printing():
+    """A chapter's first cell shortens the numbers that torch prints; the examples in the library expect its own way."""
+    yield
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_printoptions(profile="default")
 
 
 def pytest_configure(config):
