@@ -230,12 +230,11 @@ def test_the_page_on_the_classroom_word_for_word(readme_course, clone):
     (readme_course / "worksheet.csv").write_text(
         "Identifier,Last modified (submission)\nParticipant 77,2026-11-21 08:00:00 UTC\n"
     )
-    (readme_course / "dates.csv").write_text("name,duedate\n01_recurrence,2026-11-17 22:00:00 UTC\n")
     grade = "autograder grade 01_recurrence\nautograder grade 02_bptt\n"
     typed = blocks((ROOT / "docs" / "classroom.md").read_text("utf8"))
-    assert len(typed) == 4
+    assert len(typed) == 3
     for place, block in enumerate(typed):
-        before = "source ../.venv/bin/activate\n" + (grade if place == 3 else "")
+        before = "source ../.venv/bin/activate\n" + (grade if place == 2 else "")
         follow(block, readme_course, clone, before)
     assert (readme_course / "submitted" / "ada2" / CHAPTER.name / "timestamp.txt").exists()
     assert (readme_course / "upload" / "ada2" / "01_recurrence.html").exists()
