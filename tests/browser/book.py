@@ -77,6 +77,7 @@ def listen(page: Page, address: str) -> list[str]:
 def listen_closely(page: Page, address: str) -> list[str]:
     """The same for a page of the book, where no request may fail and nothing may be reported on the console."""
     wrong = listen(page, address)
-    page.on("requestfailed", lambda r: wrong.append(f"failed: {r.url}"))
+    left = "net::ERR_ABORTED"  # the browser gave it up itself, because the page was left meanwhile; nothing is missing
+    page.on("requestfailed", lambda r: None if r.failure == left else wrong.append(f"failed: {r.url}, {r.failure}"))
     page.on("console", lambda message: wrong.append(f"console: {message.text}") if message.type == "error" else None)
     return wrong

@@ -64,7 +64,7 @@ def _read(app: Sphinx, config) -> None:
 
 def _context(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
     context["notation_card"] = app.config.notation_card
-    context["notation_address"] = context["pathto"](CHAPTER) + "#notation"
+    context["notation_address"] = context["pathto"](CHAPTER).rstrip("#") + "#notation"  # of the page itself it is "#"
 
 
 def setup(app: Sphinx) -> None:
