@@ -16,6 +16,7 @@ from nbformat import NotebookNode
 
 import unrolled
 from autograder.exercises import chapters_revisited
+from autograder.source import tree_of
 
 HERE, LIBRARY = Path(__file__).parent, Path(unrolled.__file__).parent
 ROOTS = ("intake", "grading", "answer")  # from which the judge imports all the rest
@@ -64,7 +65,7 @@ def judging_modules() -> tuple[str, ...]:
     """The modules of this package that can change a verdict: those that the judge imports, found by reading them."""
     found = list(ROOTS)
     for name in found:  # it grows
-        for node in ast.walk(ast.parse(_file(name).read_text("utf8"))):
+        for node in ast.walk(tree_of(_file(name).read_text("utf8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "autograder":
                 tail = node.module.split(".")[1:2]
                 found += [one for one in tail or [a.name for a in node.names] if one not in found]

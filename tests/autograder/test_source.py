@@ -122,3 +122,11 @@ def test_notebook_commands_become_comments_if_the_rest_is_python():
     assert without_magics("%%time\n" + body) == "# %%time\n" + body
     for left in ("%%bash\n" + body, "x = (5\n% 3)", "%pwd\nx = (", 'text = """\n%s\n"""'):
         assert without_magics(left) == left
+
+
+def test_what_runs_in_threads_parses_one_at_a_time():
+    """Judges are threads, and Python 3.11's own parser is not made for them."""
+    from autograder import fingerprint
+
+    for name in (*fingerprint.judging_modules(), "fingerprint", "cluster", "grade_run", "ledger", "record"):
+        assert name == "source" or "ast.parse(" not in fingerprint._file(name).read_text("utf8"), name
