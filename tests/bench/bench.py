@@ -17,6 +17,7 @@ from page import write_page
 
 GROUPS = (
     "library",
+    "learning",
     "growth",
     "scale",
 )  # each is a module group_NAME beside this file; the page shows them in this order
@@ -48,9 +49,15 @@ def main(arguments: list[str]) -> int:
 
 def run(group: str, again: bool) -> None:
     """Measure one group, with a line for every row."""
-    cases, partial = importlib.import_module(f"group_{group}").cases(), HERE / f".partial-{group}.json"
-    if again:
+    module, partial = importlib.import_module(f"group_{group}"), HERE / f".partial-{group}.json"
+    cases = module.cases()
+
+    def forget() -> None:
         partial.unlink(missing_ok=True)
+        getattr(module, "forget", lambda: None)()
+
+    if again:
+        forget()
     rows, start = [], time.monotonic()
     for number, (_, found) in enumerate(measure(group, cases, partial), 1):
         rows += found
@@ -59,7 +66,7 @@ def run(group: str, again: bool) -> None:
             numbers = f"{one['ours']:10.3f} {one['peer']:10.3f} {one['unit']:10} ratio {one['ratio']:6.2f}"
             print(f"[{number}/{len(cases)}] {one['name']:55} {numbers}{said}", flush=True)
     merge(group, rows, GROUPS)
-    partial.unlink()
+    forget()
     print(f"bench: {group} took {time.monotonic() - start:.0f} s", flush=True)
 
 

@@ -1,4 +1,4 @@
-"""The figures of the page, in the style of the book: ratios as dots, growth on two logarithmic axes."""
+"""The figures of the page, in the style of the book: ratios as dots, learning as curves, growth on logarithmic axes."""
 
 from __future__ import annotations
 
@@ -53,4 +53,31 @@ def curves(rows: list[dict]) -> plt.Figure:
         ax.minorticks_off()
         ax.legend(fontsize=8, loc="upper left")
         ax.set_ylim(top=ax.get_ylim()[1] * 4)
+    return figure
+
+
+def learning_curves(rows: list[dict]) -> plt.Figure:
+    """A panel for each race: ours over all seeds, the peer, its end, and half of its time."""
+    columns = 3
+    lines = -(-len(rows) // columns)
+    figure, axes = plt.subplots(lines, columns, figsize=(9.6, 2.7 * lines), squeeze=False)
+    for ax, one in zip(axes.flat, rows, strict=False):
+        (peer,), ours = one["curves"]["peer"], one["curves"]["ours"]
+        for number, curve in enumerate(ours):
+            ax.plot(
+                curve["seconds"], curve["error"], color=COLOURS["transformer"], label="ours" if number == 0 else None
+            )
+        end, seconds = peer["error"][-1], peer["seconds"][-1]
+        if seconds:
+            ax.plot(peer["seconds"], peer["error"], color=COLOURS["lstm"], label=one["peer_name"])
+            ax.axvline(seconds / 2, color="#888888", linestyle=":", linewidth=1.2)
+        ax.axhline(end, color=COLOURS["lstm"], linestyle="--", linewidth=1, label=None if seconds else one["peer_name"])
+        shown = [e for curve in [*ours, peer] for e in curve["error"][len(curve["error"]) // 8 :]]
+        ax.set_ylim(0.97 * min(shown), 1.02 * max(shown))
+        name = one["name"].partition(":")[0].partition(" against")[0]
+        ax.set_title(name, fontsize=9)
+        ax.set(xlabel="processor seconds", ylabel=one["error_unit"])
+        ax.legend(fontsize=8)
+    for ax in axes.flat[len(rows) :]:
+        ax.set_visible(False)
     return figure

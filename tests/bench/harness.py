@@ -70,8 +70,8 @@ def in_turns(ways: dict[str, Callable[[], object]], seconds: float = 2.0, least:
     return {name: statistics.median(values) for name, values in times.items()}
 
 
-def machine() -> str:
-    """What the numbers were measured on, and how busy it was."""
+def machine(load: float | None = None, own: int = 1) -> str:
+    """What the numbers were measured on, and how busy it was: its load now, or then; own is how much of it is ours."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         processor = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
@@ -80,8 +80,8 @@ def machine() -> str:
     kind = torch.backends.cpu.get_cpu_capability()
     about = f"{processor} ({kind}), {os.cpu_count()} cores, {platform.system()}, one thread"
     versions = f"Python {platform.python_version()}, torch {torch.__version__.split('+')[0]}"
-    load = os.getloadavg()[0]
-    busy = "busy with other work, " * (load > 1.5)
+    load = os.getloadavg()[0] if load is None else load
+    busy = "busy with other work, " * (load > own + 0.5)
     return f"{about}; {versions}; {busy}load {load:.1f} at the start; {time.strftime('%Y-%m-%d')}"
 
 
@@ -92,7 +92,7 @@ def measure(group: str, cases: list[Case], partial: Path) -> Iterator[tuple[Case
     for case in cases:
         if case.name not in found:
             torch.manual_seed(0)
-            found[case.name] = [{**one, "group": group, "machine": about} for one in case.run()]
+            found[case.name] = [{"machine": about, **one, "group": group} for one in case.run()]
             write(partial, found)
         yield case, found[case.name]
 

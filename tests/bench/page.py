@@ -17,10 +17,10 @@ from unrolled.plotting import STYLE
 DOCS = Path(__file__).parents[2] / "docs"
 INTRO = """# Speed and growth
 
-Ratios, not seconds: whatever is compared ran side by side in one process, in turns, on one thread, and what is shown
-are medians of processor time. A ratio below 1 means that ours is faster. The page is made from
-`tests/bench/results.json` by `make bench`; `make bench GROUP=library` measures one part again, and a run that was
-stopped goes on where it was.
+Ratios, not seconds: whatever is compared ran side by side in one run on one thread; where a part does not say
+otherwise, in turns in one process, and what is shown are medians of processor time. A ratio below 1 means that ours is
+faster. The page is made from `tests/bench/results.json` by `make bench`; `make bench GROUP=library` measures one part
+again, and a run that was stopped goes on where it was.
 """
 BUSY = """**The machine was busy with other work while this was measured.** Processor time leaves out the waiting, but
 not what others push out of the caches: what lies near a goal may fall on either side of it when measured again."""
@@ -50,7 +50,8 @@ def section(group: str, rows: list[dict], pictures: list[tuple[str, str, int]]) 
         lines += [f'<img src="{name}" alt="{alt}" class="chart" width="{width}">', ""]
     lines += [*summary(rows), "", f":::{{admonition}} All {len(rows)} measurements", ":class: dropdown", ""]
     lines += ["| what | ours | peer | unit | ratio | goal | verdict |", "|---|---:|---:|---|---:|---:|---|"]
-    return "\n".join([*lines, *(line(one) for one in rows), ":::", ""])
+    lines += [*(line(one) for one in rows), ":::", ""]
+    return "\n".join([*lines, *getattr(module, "after", lambda rows: [])(rows)])
 
 
 def line(one: dict) -> str:
