@@ -1,0 +1,93 @@
+"""Learning per minute: our recipes against well-known ones, on the same data and split, by processor seconds."""
+
+from __future__ import annotations
+
+import importlib
+
+from charts import learning_curves
+from harness import Case, machine, row
+from race import Race, at_half, both_sides, forget, until
+
+from unrolled.measurements import stored
+
+TITLE = "Learning per minute"
+TEXT = """What is reached on unseen data, against the processor seconds of training on one thread. The peers train with
+the settings that they publish, written again with torch's own modules; ours are networks of this book, with the same
+data, the same split and the same score. Two questions for each pair, *worst of our three seeds* against the peer: what
+is our error after **half** of the peer's time (goal: no larger than the peer's at its end), and after how many seconds
+do we reach the peer's error (goal: half of its time)? Scores for which more is better are turned round: 100 - BLEU,
+wrong tags in percent. The looks at the unseen data are not counted on either
+side. Two runs at a time, each on a core of its own: so a load of 2 is ours."""
+__all__ = ["TEXT", "TITLE", "after", "cases", "figures", "forget"]  # what bench.py and page.py take
+MODULES = ("shakespeare", "time_machine", "names", "french", "tags", "sounds")
+
+
+def races() -> dict[str, tuple[str, Race]]:
+    """All races by their names, each with its module."""
+    found = {}
+    for name in MODULES:
+        module = importlib.import_module(f"race_{name}")
+        found |= {race.name: (module.__name__, race) for race in module.RACES}
+    return found
+
+
+def cases() -> list[Case]:
+    return [
+        Case(name, lambda race=race, module=module: rows_of(race, both_sides(module, race.name)))
+        for name, (module, race) in races().items()
+    ]
+
+
+def rows_of(race: Race, curves: dict[str, list[dict]]) -> list[dict]:
+    """What the curves of a race say: error at half the time, and the seconds to the peer's error if all got there."""
+    (peer,), ours = curves["peer"], curves["ours"]
+    end, seconds = peer["error"][-1], peer["seconds"][-1]
+    kept = {side: [thinned(curve) for curve in found] for side, found in curves.items()}
+    about = machine(max(curve["load"] for found in curves.values() for curve in found), own=2)
+    more = {"curves": kept, "peer_name": race.peer_name, "error_unit": race.unit}
+    if seconds == 0:  # the peer comes trained
+        worst = max(curve["error"][-1] for curve in ours)
+        return [row(f"{race.name}: error at the end", worst, end, 1.0, race.unit, why=race.why, machine=about, **more)]
+    half = max(at_half(curve, seconds / 2) for curve in ours)
+    rows = [row(f"{race.name}: error at half the time", half, end, 1.0, race.unit, why=race.why, machine=about, **more)]
+    reached = [until(curve, end) for curve in ours]
+    if None not in reached:
+        rows.append(
+            row(f"{race.name}: seconds to the same error", max(reached), seconds, 0.5, "s", why=race.why, machine=about)
+        )
+    return rows
+
+
+def thinned(curve: dict, most: int = 24) -> dict:
+    """At most so many looks, the last one among them."""
+    n = len(curve["seconds"])
+    keep = sorted({round(k * (n - 1) / (most - 1)) for k in range(most)}) if n > most else range(n)
+    return {key: [curve[key][k] for k in keep] for key in ("seconds", "error")}
+
+
+def figures(rows: list[dict]) -> list[tuple]:
+    drawn = [one for one in rows if "curves" in one]
+    said = "; ".join(f"{one['name']} {one['ours']:.3g}, {one['peer_name']} {one['peer']:.3g}" for one in drawn)
+    about = f"Error against processor seconds of training, a panel for each pair, ours with three seeds; {said}."
+    return [("curves", about, learning_curves(drawn))]
+
+
+def after(rows: list[dict]) -> list[str]:
+    """What each idea of our recipes is worth: the recipe without it, over the same updates."""
+    lines = ["### What each idea is worth", ""]
+    lines += [
+        "Each recipe was trained again with one of its ideas left out, three seeds each. Shown are the mean error at",
+        "the end and the mean processor seconds of the training; the recipe as it is stands first.",
+        "",
+    ]
+    for name in MODULES:
+        script = importlib.import_module(f"learning_{name}")
+        found = stored(f"learning_{name}")
+        lines += [f"**{script.TITLE}** ({found['unit']}; `experiments/learning_{name}.py`)", ""]
+        lines += ["| recipe | error | seconds | why it is there |", "|---|---:|---:|---|"]
+        for what, runs in found["runs"].items():
+            error, seconds = (sum(run[key][-1] for run in runs) / len(runs) for key in ("error", "seconds"))
+            why = script.CHANGES[what].why if what in script.CHANGES else ""
+            lines.append(f"| {what} | {error:.4g} | {seconds:.0f} | {why} |")
+        lines.append("")
+    return lines
