@@ -7,6 +7,8 @@ recurrent matrix, a sum over all steps, is one matrix product after the loop. Ti
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -27,9 +29,11 @@ def rows_alive(x: Tensor, lengths: Tensor | None) -> list[int]:
     return [B] * T if lengths is None else (lengths > torch.arange(T)[:, None]).sum(dim=1).tolist()
 
 
-def steps(x: Tensor, alive: list[int]) -> list[Tensor]:
+def steps(x: Tensor, alive: list[int]) -> Sequence[Tensor]:
     """(T, B, ...) -> for every step the rows that are alive, (n, ...)."""
-    return [x_t if n == len(x_t) else x_t[:n] for x_t, n in zip(x.unbind(0), alive, strict=True)]
+    if alive[-1] == x.shape[1]:
+        return x.unbind(0)
+    return [x_t[:n] for x_t, n in zip(x.unbind(0), alive, strict=True)]
 
 
 def room(like: Tensor, *shape: int, alive: list[int]) -> Tensor:
@@ -97,62 +101,64 @@ def rnn_forward(x: Tensor, h0: Tensor, params: RNNParams, lengths: Tensor | None
 
 
 class _LSTM(torch.autograd.Function):
-    """x (T, B, E), h0, c0 (B, H), W (4H, E + H) and b (4H,) in the order o, f, i, g -> states (T, B, H)."""
+    """x (T, B, E), h0, c0 (B, H), W_x (4H, E), W_h (4H, H), b (4H,), blocks f, g, i, o -> states (T, B, H).
+
+    Since tanh a = 1 - 2 σ(-2a), one σ serves all four gates if the weights of g are taken -2 times; then i g is
+    i - 2 i σ(-2a), and o tanh c is written likewise. ``gates`` and ``reads`` hold these σ, for g and for c.
+    """
 
     @staticmethod
-    def forward(ctx, x: Tensor, h0: Tensor, c0: Tensor, W: Tensor, b: Tensor, alive: list[int]) -> Tensor:
+    def forward(
+        ctx, x: Tensor, h0: Tensor, c0: Tensor, W_x: Tensor, W_h: Tensor, b: Tensor, alive: list[int]
+    ) -> Tensor:
         (T, B, E), H = x.shape, h0.shape[1]
         inputs, cells = room(x, T + 1, B, E + H, alive=alive), room(x, T + 1, B, H, alive=alive)  # inputs: x_t, h_{t-1}
         inputs[:-1, :, :E], inputs[0, :, E:], cells[0] = x, h0, c0
-        W_x, W_h = W.split([E, H], dim=1)
-        gates, tanh_c = F.linear(inputs[:-1, :, :E], W_x, b), room(x, T, B, H, alive=alive)
-        states, W_h = inputs[..., E:], W_h.T
-        h_prev, h, c_prev, c, gate, read = (
-            steps(z, alive) for z in (states[:-1], states[1:], cells[:-1], cells[1:], gates, tanh_c)
-        )
-        for t, gate_t in enumerate(gate):
-            gate_t.addmm_(h_prev[t], W_h)
-            gate_t[:, : 3 * H].sigmoid_()  # eq-lstm-gates
-            o, f, i, g = gate_t.split(H, dim=1)
-            torch.mul(f, c_prev[t], out=c[t]).addcmul_(i, tanh(g, out=g))  # eq-lstm-cell
-            torch.mul(o, tanh(c[t], out=read[t]), out=h[t])  # eq-lstm-state
-        ctx.save_for_backward(inputs, cells, gates, tanh_c, W)
+        minus_two, scale = x.new_tensor(-2), x.new_tensor([1, -2, 1, 1]).repeat_interleave(H)  # (4H,)
+        a = torch.addmm(b * scale, inputs[:-1].flatten(0, 1)[:, :E], (W_x * scale[:, None]).T)  # (T * B, 4H)
+        gates, reads, W = a.view(T, B, 4 * H), room(x, T, B, H, alive=alive), (W_h * scale[:, None]).T
+        states = inputs[..., E:]
+        all_steps = states[:-1], states[1:], cells[:-1], cells[1:], reads, gates, *gates.chunk(4, dim=2)
+        for h_prev, h, c_prev, c, read, gate, f, g, i, o in zip(*(steps(z, alive) for z in all_steps), strict=True):
+            gate.addmm_(h_prev, W).sigmoid_()  # eq-lstm-gates
+            torch.addcmul(i, i, g, value=-2, out=c).addcmul_(f, c_prev)  # eq-lstm-cell
+            torch.mul(c, minus_two, out=read).sigmoid_()
+            torch.addcmul(o, o, read, value=-2, out=h)  # eq-lstm-state
+        ctx.save_for_backward(inputs, cells, gates, reads, W_x, W_h)
         ctx.alive = alive
         return states[1:]
 
     @staticmethod
     @once_differentiable
     def backward(ctx, d_out: Tensor):
-        (inputs, cells, gates, tanh_c, W), alive = ctx.saved_tensors, ctx.alive
-        T, B, H = tanh_c.shape
-        o, f, i, g = gates.split(H, dim=2)
+        (inputs, cells, gates, reads, W_x, W_h), alive = ctx.saved_tensors, ctx.alive
+        (T, B, H), one = reads.shape, reads.new_ones(())
+        f, g, i, o = gates.chunk(4, dim=2)
         d_a = gates.new_empty(T, B, 4, H)  # first the slopes of the gates, then, step by step, their gradients
-        sigmoid_backward(tanh_c, o, grad_input=d_a[:, :, 0])  # o moves the state, the others move the cell
-        sigmoid_backward(cells[:-1], f, grad_input=d_a[:, :, 1])
-        sigmoid_backward(g, i, grad_input=d_a[:, :, 2])
-        tanh_backward(i, g, grad_input=d_a[:, :, 3])
+        d_f, d_g, d_i, d_o = d_a.unbind(2)
+        g, tanh_c = torch.add(one, g, alpha=-2, out=d_i), torch.add(one, reads, alpha=-2, out=d_o)  # 1 - 2σ
         cell_to_state = tanh_backward(o, tanh_c)
+        sigmoid_backward(cells[:-1], f, grad_input=d_f)  # f, g and i move the cell, o moves the state
+        tanh_backward(i, g, grad_input=d_g)
+        sigmoid_backward(g, i, grad_input=d_i)
+        sigmoid_backward(tanh_c, o, grad_input=d_o)
         if alive[-1] < B:
             d_a[torch.arange(B) >= torch.tensor(alive)[:, None]] = 0  # what a row has no step for
-        d_c, d_flat, (W_x, W_h) = gates.new_zeros(B, H), d_a.flatten(2), W.split([W.shape[1] - H, H], dim=1)
-        d, d_out, f, slope = (steps(z, alive) for z in (d_a, d_out, f, cell_to_state))
+        d_c, d_flat = gates.new_zeros(B, H), d_a.flatten(2)
+        d_next = steps(d_flat, alive[:1] + alive[:-1])  # at each step the rows of the step before it
+        d_out, d_cell, d_o, d_fgi, slope, f = (
+            steps(z, alive) for z in (d_out, d_c.expand(T, B, H), d_o, d_a[:, :, :3], cell_to_state, f)
+        )
         for t in reversed(range(T)):
-            d_h, dc = d_out[t], d_c[: alive[t]]
-            if t + 1 < T:
-                d_h = torch.addmm(d_h, d_flat[t + 1, : alive[t]], W_h)
-            dc.addcmul_(d_h, slope[t])
-            d[t][:, 0].mul_(d_h)
-            d[t][:, 1:].mul_(dc[:, None])
-            dc.mul_(f[t])  # what is left for the cell before
-        rows = d_flat.flatten(0, 1)
-        d_x = d_flat @ W_x if ctx.needs_input_grad[0] else None
-        return d_x, d_flat[0] @ W_h, d_c, rows.T @ inputs[:-1].flatten(0, 1), rows.sum(0), None
-
-
-def _o_f_i_g(W: Tensor) -> Tensor:
-    """From the deck's order f, g, i, o to one with the sigmoids side by side, and those that move the cell, too."""
-    f, g, i, o = W.chunk(4)
-    return torch.cat([o, f, i, g])
+            d_h = d_out[t] if t + 1 == T else torch.addmm(d_out[t], d_next[t + 1], W_h)
+            d_cell[t].addcmul_(d_h, slope[t])
+            d_o[t].mul_(d_h)
+            d_fgi[t].mul_(d_cell[t][:, None])
+            d_cell[t].mul_(f[t])  # what is left for the cell before
+        rows, needs = d_flat.flatten(0, 1), ctx.needs_input_grad
+        d_x, d_h0 = d_flat @ W_x if needs[0] else None, d_flat[0] @ W_h if needs[1] else None
+        d_W = rows.T @ inputs[:-1].flatten(0, 1)  # (4H, E + H)
+        return d_x, d_h0, d_c, *d_W.split([W_x.shape[1], H], dim=1), rows.sum(0), None
 
 
 def lstm_forward(x: Tensor, h: Tensor, c: Tensor, params: LSTMParams, lengths: Tensor | None = None) -> Tensor:
@@ -170,5 +176,4 @@ def lstm_forward(x: Tensor, h: Tensor, c: Tensor, params: LSTMParams, lengths: T
     >>> torch.allclose(fast, layer(x), atol=1e-6)
     True
     """
-    W = torch.cat([_o_f_i_g(params.W_x), _o_f_i_g(params.W_h)], dim=1)  # (4H, E + H)
-    return _LSTM.apply(x.transpose(0, 1), h, c, W, _o_f_i_g(params.b), rows_alive(x, lengths)).transpose(0, 1)
+    return _LSTM.apply(x.transpose(0, 1), h, c, *params, rows_alive(x, lengths)).transpose(0, 1)
