@@ -30,6 +30,11 @@ DOWNLOADS = {  # name (with a slash: one file of several): file, address at a fi
         f"{GITHUB}/probml/probml-data/f74e6f00ef1570f5b3843c49818d0bfa6b473069/data/timemachine.txt",
         "4149e15a170aa94068969282e8b2cee7aaab0d889bf1c0d684378177040267dd",
     ),
+    "makemore-names": (
+        "names.txt",
+        f"{GITHUB}/karpathy/makemore/988aa59e4d8fefa526d06f3b453ad116258398d4/names.txt",
+        "0a30b5557f192f32ab962680889aac5f6fda0f4cecf40a6d0b5694f58ea8cc4d",
+    ),
     "ud-english-ewt": (
         "en_ewt-ud-train.conllu",
         f"{GITHUB}/UniversalDependencies/UD_English-EWT/15d613d8447b3478787d4c278730a1e48a945efb/en_ewt-ud-train.conllu",
@@ -63,6 +68,17 @@ DOWNLOADS = {  # name (with a slash: one file of several): file, address at a fi
         "s1.test": "62cb8107dc3c56a4376e5e521842be24e0d61c92c346b94917da2bbf2a47d8be",
         "s2.test": "1174f3ad30a3c30fc0f9eeffc1b3b6a79e0514026c5a658968a8e2a324b311a1",
         "labels.test": "e25c363e5cc70d5494d6e6555d8053eced22dca836e0f03067530eaad3d4f5f5",
+    }.items()
+}
+DOWNLOADS |= {
+    f"ud-english-ewt/{file}": (
+        file,
+        f"{GITHUB}/UniversalDependencies/UD_English-EWT/15d613d8447b3478787d4c278730a1e48a945efb/{file}",
+        sha256,
+    )
+    for file, sha256 in {
+        "en_ewt-ud-dev.conllu": "531a54ff90d6ab12201c5a50c3e78e6ddac4de69abc4bce5d275d3cd29efe2b6",
+        "en_ewt-ud-test.conllu": "e266e515a0a7547657ed3d90d9ba46487d6bd251f27ad4269d4e8a427c8555cd",
     }.items()
 }
 
