@@ -170,7 +170,7 @@ CHANGES = {
         "while all that is read comes from the same few plays.)",
     ),
     "with large batches": Change(
-        {"B": 64, "updates": 875},
+        {"B": 64, "updates": 375},
         "512 characters say nearly as well as 2,048 where to go, and on one thread they cost a quarter: four steps "
         "instead of one. (Here as many characters are read, in a quarter of the updates.)",
     ),
@@ -188,7 +188,7 @@ CHANGES = {
 
 
 def main() -> None:
-    leave_one_out("learning_shakespeare", UNIT, learner, Recipe(), CHANGES)
+    leave_one_out("learning_shakespeare", f"{UNIT} after 1,500 updates", learner, Recipe(updates=1500), CHANGES)
 
 
 if __name__ == "__main__":
