@@ -86,7 +86,7 @@ def forget() -> None:
 def at_half(curve: dict, seconds: float) -> float:
     """The error at the last look within so many seconds; the first look, if even that came later."""
     within = [e for s, e in zip(curve["seconds"], curve["error"], strict=True) if s <= seconds]
-    return (within or curve["error"])[-1]
+    return (within or curve["error"][:1])[-1]
 
 
 def until(curve: dict, error: float) -> float | None:

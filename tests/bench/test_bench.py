@@ -63,7 +63,7 @@ def test_the_page_is_made_from_the_results(tmp_path):
         "run: python tests/bench/bench.py --page"
     )
     figures = {path.name for path in tmp_path.glob("*.svg")}
-    assert figures == {path.name for path in page.DOCS.glob("bench_*.svg")} and len(figures) == 5
+    assert figures == {path.name for path in page.DOCS.glob("bench_*.svg")} and len(figures) == 6
     text = made.read_text("utf8")
     assert ("The machine was busy" in text) == any("busy" in one["machine"] for one in RESULTS)
     for name in figures:
@@ -119,7 +119,7 @@ def test_ctrl_c_says_how_to_go_on(monkeypatch, capsys):
 def test_a_group_that_does_not_exist_ends_in_one_sentence(capsys):
     assert bench.main(["--group", "weather"]) == 2
     said = capsys.readouterr().err
-    assert "there is no group 'weather'; take one of library, growth" in said and said.count("\n") == 1
+    assert "there is no group 'weather'; take one of library, learning, growth" in said and said.count("\n") == 1
 
 
 def test_ways_take_turns():
