@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 from pathlib import Path
 
 import matplotlib
@@ -42,7 +43,7 @@ def write_page(docs: Path = DOCS, results: Path = RESULTS) -> Path:
 def section(group: str, rows: list[dict], pictures: list[tuple[str, str, int]]) -> str:
     module = importlib.import_module(f"group_{group}")
     lines = [f"## {module.TITLE}", "", module.TEXT, ""]
-    for machine in dict.fromkeys(one["machine"] for one in rows):
+    for machine in machines(rows):
         lines += [f"Measured on: {machine}.", ""]
     if any("busy" in one["machine"] for one in rows):
         lines += [BUSY, ""]
@@ -52,6 +53,17 @@ def section(group: str, rows: list[dict], pictures: list[tuple[str, str, int]]) 
     lines += ["| what | ours | peer | unit | ratio | goal | verdict |", "|---|---:|---:|---|---:|---:|---|"]
     lines += [*(line(one) for one in rows), ":::", ""]
     return "\n".join([*lines, *getattr(module, "after", lambda rows: [])(rows)])
+
+
+def machines(rows: list[dict]) -> list[str]:
+    """What the rows say of their machine; where only its load differs, once, from the lowest to the highest."""
+    loads: dict[str, list[float]] = {}
+    for one in rows:
+        quiet = one["machine"].replace("busy with other work, ", "")
+        load = re.search(r"load ([\d.]+)", quiet)
+        loads.setdefault(quiet.replace(load[0], "load {}"), []).append(float(load[1]))
+    spans = {text: sorted({min(found), max(found)}) for text, found in loads.items()}
+    return [text.format(" to ".join(f"{load:.1f}" for load in span)) for text, span in spans.items()]
 
 
 def line(one: dict) -> str:

@@ -183,3 +183,10 @@ def test_the_peer_with_bahdanaus_attention_computes_what_ours_does():
     memory = group_library.Memory(states, torch.arange(S) < lengths[:, None])
     theirs = peer(y_in, torch.zeros(B, 6), states, lengths)
     torch.testing.assert_close(ours.write(y_in, torch.zeros(B, 6), memory)[0], theirs, rtol=0, atol=1e-5)
+
+
+def test_a_machine_is_named_once_with_the_span_of_its_load():
+    about = "two cores; {}load {} at the start; a day"
+    said = [about.format("", "0.4"), about.format("busy with other work, ", "2.9"), about.format("", "1.0"), "load 3.0"]
+    found = page.machines([{"machine": text} for text in said])
+    assert found == ["two cores; load 0.4 to 2.9 at the start; a day", "load 3.0"]
