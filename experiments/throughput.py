@@ -1,7 +1,6 @@
 """Throughput side by side: pretraining with one and two processes, grading with one and two workers.
 
-Runs alternate, medians are compared; ``tests/bench/group_scale.py`` calls the same functions. The committed numbers are
-those of a first trial on a machine that others kept busy, with one round of each and a class of 4; they say so.
+Runs alternate, medians are compared; ``tests/bench/group_scale.py`` calls the same functions.
 """
 
 from __future__ import annotations

@@ -137,6 +137,12 @@ def test_every_side_can_make_a_step(name, side):
     next(learner.updates, None)
 
 
+def test_an_idea_counts_only_if_no_seed_says_otherwise():
+    assert group_learning.against([3.1, 3.2], [3.0, 2.9]) == "larger"
+    assert group_learning.against([2.0, 2.8], [3.0, 2.9]) == "smaller"
+    assert group_learning.against([2.95, 4.0], [3.0, 2.9]).startswith("the same")
+
+
 @pytest.mark.parametrize("name", group_learning.MODULES)
 def test_the_examples_of_the_recipes_run(name):
     for module in (f"learning_{name}", f"race_{name}"):
