@@ -85,7 +85,7 @@ def against(errors: list[float], whole: list[float]) -> str:
     """Whether the errors without an idea are larger than those with it: only if all of them are."""
     if min(errors) > max(whole):
         return "larger"
-    return "smaller" if max(errors) < min(whole) else "the same, as far as three seeds can tell"
+    return "smaller" if max(errors) < min(whole) else "not told apart"
 
 
 def after(rows: list[dict]) -> list[str]:
@@ -94,7 +94,7 @@ def after(rows: list[dict]) -> list[str]:
     lines += [
         "Each recipe was trained again with one of its ideas left out, three seeds each. Shown are the mean error at",
         "the end, with the lowest and the highest, and the mean processor seconds of the training; the recipe as it is",
-        "stands first. An error counts as larger or smaller if all three are, with no overlap. The recipes were chosen",
+        "stands first. An error counts as larger or smaller if all three are. The recipes were chosen",
         "on other data, before this was measured, and were not changed afterwards: an idea that turns out to be worth",
         "nothing here, or less, is still listed. Read error and seconds together: an idea that saves half of the time",
         "at the same error is worth its place, too.",
@@ -104,12 +104,12 @@ def after(rows: list[dict]) -> list[str]:
         script = importlib.import_module(f"learning_{name}")
         found = stored(f"learning_{name}")
         lines += [f"**{script.TITLE}** ({found['unit']}; `experiments/learning_{name}.py`)", ""]
-        lines += ["| recipe | error | seconds | its error is | the idea |", "|---|---:|---:|---|---|"]
+        lines += ["| recipe | error | seconds | its error is |", "|---|---:|---:|---|"]
         whole = ends(next(iter(found["runs"].values())), "error")
         for what, runs in found["runs"].items():
             errors, seconds = ends(runs, "error"), ends(runs, "seconds")
             shown = f"{mean(errors):.4g} ({min(errors):.4g} to {max(errors):.4g}) | {mean(seconds):.0f}"
-            said = f"{against(errors, whole)} | {script.CHANGES[what].why}" if what in script.CHANGES else " | "
-            lines.append(f"| {what} | {shown} | {said} |")
+            lines.append(f"| {what} | {shown} | {against(errors, whole) if what in script.CHANGES else ''} |")
+        lines += ["", *(f"- *{what[0].upper()}{what[1:]}.* {change.why}" for what, change in script.CHANGES.items())]
         lines.append("")
     return lines
