@@ -20,8 +20,8 @@ do we reach the peer's error (goal: half of its time)? Scores for which more is 
 wrong tags in percent. The looks at the unseen data are not counted on either
 side. Two runs at a time, each on a core of its own: so a load of 2 is ours.
 
-**Look for** the place where our curves (three, one for each seed) cross the dashed line, the peer's error at its end. The
-dotted line is half of the peer's time."""
+**Look for** the place where our curves (three, one for each seed) cross the dashed line, the peer's error at its
+end. The dotted line is half of the peer's time."""
 __all__ = ["TEXT", "TITLE", "after", "cases", "figures", "forget"]  # what bench.py and page.py take
 MODULES = ("shakespeare", "time_machine", "names", "french", "tags", "sounds")
 
