@@ -11,7 +11,7 @@ N ?= auto
 PYTEST := $(BIN)/python -m pytest
 STAGE = $(BIN)/python scripts/stage.py $@ --reads lib autograder pyproject.toml constraints.txt requirements-data.txt
 NBVAL := $(patsubst chapters/%/,nbval-%,$(sort $(wildcard chapters/*/)))
-STAGES := html unit attacks grading bad-submissions shots test-browser solutions-run pretraining built-book grade-demo classroom $(NBVAL)
+STAGES := test-browser unit grading attacks shots bad-submissions classroom pretraining solutions-run grade-demo $(NBVAL) built-book  # the longest first
 
 .DEFAULT_GOAL := help
 .PHONY: help setup system book html chapters check soundness coverage chapters-time lab unit nbval $(NBVAL) slow attacks bad-submissions solutions-run grading pretraining built-book test-kill grade-demo classroom-demo classroom bench bench-grade shots pdf test-browser lint test doctor clean
@@ -123,7 +123,7 @@ pdf: setup html  ## print the chapters into _build/pdf; some of them: make pdf C
 test-browser: setup html  ## every page and JupyterLab in a real browser, used as a new user would
 	$(STAGE) . -- $(PYTEST) tests/browser
 
-test: setup system lint check coverage  ## everything CI runs, two stages at a time; what has not changed since it passed is not run again
+test: setup system lint check coverage html  ## everything CI runs, two stages at a time; what has not changed since it passed is not run again
 	$(MAKE) --no-print-directory -j2 --output-sync=$(if $(CI),target,line) N=1 $(STAGES)
 	@$(BIN)/python scripts/stage.py --table
 	@echo "make test: all passed"
