@@ -124,7 +124,7 @@ test-browser: setup html  ## every page and JupyterLab in a real browser, used a
 	$(STAGE) . -- $(PYTEST) tests/browser
 
 test: setup system lint check coverage html  ## everything CI runs, two stages at a time; what has not changed since it passed is not run again
-	$(MAKE) --no-print-directory -j2 --output-sync=$(if $(CI),target,line) N=1 $(STAGES)
+	$(MAKE) --no-print-directory -j2 -o html --output-sync=$(if $(CI),target,line) N=1 $(STAGES)
 	@$(BIN)/python scripts/stage.py --table
 	@echo "make test: all passed"
 
