@@ -89,7 +89,7 @@ def against(errors: list[float], whole: list[float]) -> str:
 
 
 def after(rows: list[dict]) -> list[str]:
-    """What each idea of our recipes is worth: the recipe without it, over the same updates."""
+    """What each idea of our recipes is worth: the recipe without it."""
     lines = ["### What each idea is worth", ""]
     lines += [
         "Each recipe was trained again with one of its ideas left out, three seeds each. Shown are the mean error at",
