@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import torch
 import torch.nn.functional as F
-from learning_shakespeare import V, recurrent_loss, streams, texts, train
+from learning import up_and_down
+from learning_shakespeare import V, adam, recurrent_losses, streams, texts
 from torch import Tensor, nn
 
 from unrolled.fast import speed_up
@@ -20,7 +21,6 @@ from unrolled.gpt_training import text_surprise
 from unrolled.language_model import LanguageModel
 from unrolled.measurements import record
 from unrolled.ngram import KneserNey
-from unrolled.schedules import linear_warmup_decay
 
 SEEDS = {"LSTM, 384 units": [0, 1, 2], "GPT, 4 blocks": [0]}  # the GPT takes longer
 LOOKS = 12
@@ -60,22 +60,18 @@ def whole_text(text: Tensor, B: int, T: int) -> Iterator[tuple[Tensor, Tensor, b
 
 
 def lstm(seed: int) -> tuple:
-    """The network, the loss of its next batch, its scores (B, T, V), context, stride; updates, largest step size."""
+    """The network, the losses of its batches, its scores (B, T, V), context, stride; updates, largest step size."""
     model = DroppedLanguageModel(V, 384, 48, dropout=0.2)
-    loss = recurrent_loss(model, whole_text(texts()[0], B=16, T=64))
-    return model, loss, lambda ids: model(ids)[0], 576, 512, 5000, 7e-3
+    losses = recurrent_losses(model, whole_text(texts()[0], B=16, T=64))
+    return model, losses, lambda ids: model(ids)[0], 576, 512, 5000, 7e-3
 
 
 def gpt(seed: int) -> tuple:
     """The same for a GPT."""
     model = speed_up(GPT(GPTConfig(V, context=128, D=128, n_heads=4, layers=4, d_ff=512), dropout=0.05))
     batches = streams(texts()[0], 8, 128, 1, torch.Generator().manual_seed(seed))
-
-    def loss() -> Tensor:
-        x, y, _ = next(batches)
-        return F.cross_entropy(model(x).flatten(0, 1), y.flatten())
-
-    return model, loss, model, 128, 64, 7000, 3e-3
+    losses = (F.cross_entropy(model(x).flatten(0, 1), y.flatten()) for x, y, _ in batches)
+    return model, losses, model, 128, 64, 7000, 3e-3
 
 
 MODELS: dict[str, Callable[[int], tuple]] = {"LSTM, 384 units": lstm, "GPT, 4 blocks": gpt}
@@ -88,9 +84,9 @@ def mixed(network: np.ndarray, counts: np.ndarray) -> list[float]:
 
 def measure(name: str, seed: int, counts: np.ndarray) -> dict:
     torch.manual_seed(seed)
-    model, loss, scores, context, stride, updates, peak = MODELS[name](seed)
+    model, losses, scores, context, stride, updates, peak = MODELS[name](seed)
     run = {"seconds": [], "nats": [], "parameters": sum(weight.numel() for weight in model.parameters())}
-    learning = train(model, loss, updates, lambda done: linear_warmup_decay(done + 1, 100, updates + 1, peak))
+    learning = adam(model, losses, updates, up_and_down(peak, 100, updates))
     spent = 0.0
     for look in range(LOOKS):
         start = time.process_time()

@@ -22,13 +22,12 @@ from typing import NamedTuple
 
 import sacrebleu
 import torch
-from learning import Change, Learner, leave_one_out
+from learning import Change, Learner, leave_one_out, train, up_and_down
 from torch import Tensor, nn
 
 from unrolled.attention import AdditiveScore
 from unrolled.data import downloaded
 from unrolled.fast import speed_up
-from unrolled.schedules import linear_warmup_decay
 from unrolled.seq2seq import shift_right
 from unrolled.text import Vocabulary
 from unrolled.transformer_model import Transformer
@@ -179,24 +178,18 @@ def learner(recipe: Recipe, seed: int) -> Learner:
     optimizer = torch.optim.Adam(model.parameters(), lr=recipe.lr, betas=(0.9, 0.98), fused=True)
     total = recipe.epochs * -(-len(src) // recipe.batch)
 
-    def updates() -> Iterator[None]:
-        model.train()
-        for done, rows in enumerate(batches(recipe, S, T)):
+    def losses() -> Iterator[Tensor]:
+        for rows in batches(recipe, S, T):
             longest = (S[rows].max(), T[rows].max()) if recipe.bucketed else (STEPS, STEPS)
             y_in, targets = shift_right(y[rows, : longest[1]], BOS)
             scores = model(src[rows, : longest[0]], S[rows], y_in)  # (B, T, V)
-            loss = nn.functional.cross_entropy(
+            yield nn.functional.cross_entropy(
                 scores.flatten(0, 1), targets.flatten(), ignore_index=PAD, label_smoothing=recipe.smoothing
             )
-            if recipe.falling:
-                optimizer.param_groups[0]["lr"] = linear_warmup_decay(done + 1, recipe.warmup, total + 1, recipe.lr)
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            yield
 
-    return Learner(updates(), lambda: bleu_error(model, *asked), total // LOOKS)
+    step_size = up_and_down(recipe.lr, recipe.warmup, total) if recipe.falling else lambda done: recipe.lr
+    updates = train(losses(), [optimizer], total, step_size, clipped=[*model.parameters()])
+    return Learner(updates, lambda: bleu_error(model, *asked), total // LOOKS)
 
 
 CHANGES = {

@@ -14,14 +14,13 @@ from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
-from learning import Change, Learner, leave_one_out
+from learning import Change, Learner, leave_one_out, train, up_and_down
 from torch import Tensor, nn
 
 from unrolled.data import downloaded
 from unrolled.fast import speed_up
 from unrolled.gated import GRU, LSTM
 from unrolled.recurrent import RNN
-from unrolled.schedules import linear_warmup_decay
 from unrolled.training import minibatches
 
 TITLE, UNIT = "First names", "nats per character"
@@ -107,30 +106,23 @@ class Batches:
 
 
 def learner(recipe: Recipe, seed: int) -> Learner:
-    train, test = names()
+    known, test = names()
     model = Model(recipe)
     if recipe.fast:
         speed_up(model)
     optimizer = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.99), weight_decay=recipe.decay, fused=True)
-    batches = Batches(train, recipe, torch.Generator().manual_seed(seed))
+    batches = Batches(known, recipe, torch.Generator().manual_seed(seed))
     n = recipe.epochs * len(batches.epoch())  # updates
 
-    def updates() -> Iterator[None]:
-        done = 0
-        for _ in range(recipe.epochs):
+    def losses() -> Iterator[Tensor]:
+        while True:
             for x, y in batches.epoch():
-                done += 1
-                size = linear_warmup_decay(done, round(recipe.warmup * n), n + 1, recipe.lr)
-                optimizer.param_groups[0]["lr"] = size if recipe.falls else recipe.lr
-                loss = F.cross_entropy(model(x).flatten(0, 1), y.flatten(), ignore_index=NONE)
-                optimizer.zero_grad()
-                loss.backward()
-                nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-                optimizer.step()
-                yield
+                yield F.cross_entropy(model(x).flatten(0, 1), y.flatten(), ignore_index=NONE)
 
+    step_size = up_and_down(recipe.lr, round(recipe.warmup * n), n) if recipe.falls else lambda done: recipe.lr
+    updates = train(losses(), [optimizer], n, step_size, clipped=[*model.parameters()])
     held_out = padded(test, max(map(len, test)))
-    return Learner(updates(), lambda: nats(model, *held_out), every=-(-n // 20))
+    return Learner(updates, lambda: nats(model, *held_out), every=-(-n // 20))
 
 
 CHANGES = {

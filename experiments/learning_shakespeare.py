@@ -14,7 +14,7 @@ from functools import cache
 
 import torch
 import torch.nn.functional as F
-from learning import Change, Learner, leave_one_out
+from learning import Change, Learner, leave_one_out, train, up_and_down
 from torch import Tensor, nn
 
 from unrolled.data import downloaded
@@ -22,7 +22,6 @@ from unrolled.fast import speed_up
 from unrolled.gpt import GPTConfig
 from unrolled.gpt_model import GPT
 from unrolled.language_model import LanguageModel
-from unrolled.schedules import linear_warmup_decay
 from unrolled.text import Vocabulary
 
 V = 67  # 65 characters, pad and unknown
@@ -84,31 +83,19 @@ def streams(
             yield text[place], text[place + 1], k == 0
 
 
-def train(
-    model: nn.Module, loss: Callable[[], Tensor], updates: int, step_size: Callable[[int], float]
-) -> Iterator[None]:
-    """Adam with a step size for every update, gradients clipped at 1; each next() is one update."""
-    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.99), fused=True)
-    for done in range(updates):
-        optimizer.param_groups[0]["lr"] = step_size(done)
-        optimizer.zero_grad()
-        loss().backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        yield
+def adam(model: nn.Module, losses: Iterator[Tensor], updates: int, step_size: Callable[[int], float]) -> Iterator[None]:
+    """So many updates of all weights of a network."""
+    weights = [*model.parameters()]
+    optimizer = torch.optim.Adam(weights, betas=(0.9, 0.99), fused=True)
+    return train(losses, [optimizer], updates, step_size, clipped=weights)
 
 
-def recurrent_loss(model: nn.Module, batches: Iterator[tuple[Tensor, Tensor, bool]]) -> Callable[[], Tensor]:
-    """The loss of the next batch; where the streams go on, so does the state, but no gradient goes back with it."""
+def recurrent_losses(model: nn.Module, batches: Iterator[tuple[Tensor, Tensor, bool]]) -> Iterator[Tensor]:
+    """Of each batch; where the streams go on, so does the state, but no gradient goes back with it."""
     state = None
-
-    def loss() -> Tensor:
-        nonlocal state
-        x, y, first = next(batches)
+    for x, y, first in batches:
         scores, state = model(x, None if first else tuple(part.detach() for part in state))
-        return F.cross_entropy(scores.flatten(0, 1), y.flatten())
-
-    return loss
+        yield F.cross_entropy(scores.flatten(0, 1), y.flatten())
 
 
 @torch.no_grad()
@@ -133,12 +120,11 @@ def learner(recipe: Recipe, seed: int) -> Learner:
     generator = torch.Generator().manual_seed(seed)
     batches = streams(texts()[0], r.B, r.T, r.carried, generator)
 
-    def step_size(done: int) -> float:
-        if not r.falls:
-            return r.peak * min(1, (done + 1) / r.warmup)
-        return linear_warmup_decay(done + 1, r.warmup, r.updates + 1, r.peak)
+    def up(done: int) -> float:
+        return r.peak * min(1, (done + 1) / r.warmup)
 
-    updates = train(model, recurrent_loss(model, batches), r.updates, step_size)
+    step_size = up_and_down(r.peak, r.warmup, r.updates) if r.falls else up
+    updates = adam(model, recurrent_losses(model, batches), r.updates, step_size)
     return Learner(updates, lambda: recurrent_error(model), every=r.updates // 25)
 
 
@@ -148,11 +134,8 @@ def gpt_learner(seed: int) -> Learner:
     model = speed_up(GPT(GPTConfig(V, context=T, D=128, n_heads=4, layers=2, d_ff=512)))
     batches = streams(texts()[0], B, T, 1, torch.Generator().manual_seed(seed))
 
-    def loss() -> Tensor:
-        x, y, _ = next(batches)
-        return F.cross_entropy(model(x).flatten(0, 1), y.flatten())
-
-    steps = train(model, loss, updates, lambda done: linear_warmup_decay(done + 1, warmup, updates + 1, peak))
+    losses = (F.cross_entropy(model(x).flatten(0, 1), y.flatten()) for x, y, _ in batches)
+    steps = adam(model, losses, updates, up_and_down(peak, warmup, updates))
     return Learner(steps, lambda: windows_error(model, T), every=updates // 20)
 
 

@@ -19,7 +19,7 @@ from functools import cache
 
 import torch
 import torch.nn.functional as F
-from learning import Change, Learner, leave_one_out
+from learning import Change, Learner, leave_one_out, train, up_and_down
 from torch import Tensor, nn
 
 from unrolled.dropout import Dropout
@@ -27,7 +27,6 @@ from unrolled.edit_distance import edit_distance, error_rate
 from unrolled.fast import speed_up
 from unrolled.gated import GRU
 from unrolled.pairs import Pair, pronunciations
-from unrolled.schedules import linear_warmup_decay
 from unrolled.text import Vocabulary
 
 TITLE, UNIT = "From letters to sounds", "phoneme error in %"
@@ -151,18 +150,18 @@ def spoken(path: list[int]) -> list[int]:
 def learner(recipe: Recipe, seed: int, part: str = "test") -> Learner:
     """Our network in training; part="validation" measures it on the words on which the recipe was chosen."""
     torch.manual_seed(seed)
-    train = [*by_length(pronunciations("train")).values()]
-    words = [letters(group) for group in train]
+    known = [*by_length(pronunciations("train")).values()]
+    words = [letters(group) for group in known]
     groups = Groups(words, recipe.around, recipe.seen)
-    sounds = Vocabulary([answers[0] for group in train for _, answers in group])  # its pad, 0, is the silence
+    sounds = Vocabulary([answers[0] for group in known for _, answers in group])  # its pad, 0, is the silence
     model = speed_up(SoundTagger(len(groups), len(sounds), recipe))
     table, *rest = model.parameters()
     optimizers = torch.optim.SparseAdam([table], lr=recipe.lr), torch.optim.Adam(rest, lr=recipe.lr, fused=True)
-    total = round(recipe.epochs * sum(map(len, train)) / recipe.size)
+    total = round(recipe.epochs * sum(map(len, known)) / recipe.size)
 
     def batches() -> Iterator[Batch]:
         """Letters (B, S, F), sounds (B, T) and their number (B,), epoch after epoch."""
-        rows = [[torch.tensor(sounds.encode(answers[0])) for _, answers in group] for group in train]
+        rows = [[torch.tensor(sounds.encode(answers[0])) for _, answers in group] for group in known]
         lengths = [torch.tensor([len(row) for row in group]) for group in rows]
         parts = [*zip(map(groups.encode, words), map(pad, rows), lengths, strict=True)]
         while True:
@@ -171,19 +170,11 @@ def learner(recipe: Recipe, seed: int, part: str = "test") -> Learner:
                 part, rows = cut[k]
                 yield tuple(tensor[rows] for tensor in part)
 
-    def updates() -> Iterator[None]:
-        for step, (x, y, lengths) in zip(range(total), batches(), strict=False):
+    def losses() -> Iterator[Tensor]:
+        for x, y, lengths in batches():
             paths = F.log_softmax(model(x), dim=-1).transpose(0, 1)  # (SLOTS · S, B, V)
             slots = torch.full((len(x),), len(paths))
-            loss = F.ctc_loss(paths, y, slots, lengths, blank=SILENT, zero_infinity=True)
-            model.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(rest, 1.0)
-            for optimizer in optimizers:
-                if recipe.falling:
-                    optimizer.param_groups[0]["lr"] = linear_warmup_decay(step + 1, total // 20, total + 1, recipe.lr)
-                optimizer.step()
-            yield
+            yield F.ctc_loss(paths, y, slots, lengths, blank=SILENT, zero_infinity=True)
 
     @torch.no_grad()
     def say(group: list[Pair]) -> list[list[str]]:
@@ -196,7 +187,8 @@ def learner(recipe: Recipe, seed: int, part: str = "test") -> Learner:
         model.train()
         return wrong
 
-    return Learner(updates(), look, every=total // 25)
+    step_size = up_and_down(recipe.lr, total // 20, total) if recipe.falling else lambda done: recipe.lr
+    return Learner(train(losses(), optimizers, total, step_size, clipped=rest), look, every=total // 25)
 
 
 CHANGES = {

@@ -14,13 +14,12 @@ from functools import cache
 
 import torch
 import torch.nn.functional as F
-from learning import Change, Learner, leave_one_out
+from learning import Change, Learner, leave_one_out, train, up_and_down
 from torch import Tensor, nn
 
 from unrolled.data import downloaded
 from unrolled.fast.deep import birnn
 from unrolled.gated import GRU, GRUParams
-from unrolled.schedules import linear_warmup_decay
 from unrolled.text import Vocabulary, pad_batch
 from unrolled.word_labels import NONE, Lexicon
 
@@ -161,38 +160,32 @@ def batches(lengths: Tensor, recipe: Recipe) -> list[Tensor]:
 def learner(recipe: Recipe, seed: int, part: str = "test") -> Learner:
     """Our tagger in training; part="dev" measures it on the sentences on which the recipe was chosen."""
     torch.manual_seed(seed)
-    train = sentences("train")
-    words = Words(train, recipe.spelling)
+    known = sentences("train")
+    words = Words(known, recipe.spelling)
     model = SpellingTagger(len(words.table), recipe.E, recipe.H, len(TAGS))
     table, *rest = model.parameters()
     optimizers = torch.optim.SparseAdam([table], lr=recipe.lr), torch.optim.Adam(rest, lr=recipe.lr, fused=True)
-    total, hide = recipe.epochs * -(-len(train) // recipe.size), recipe.rare / (recipe.rare + words.counts)
+    total, hide = recipe.epochs * -(-len(known) // recipe.size), recipe.rare / (recipe.rare + words.counts)
 
-    def updates() -> Iterator[None]:
-        rows, tags = words.encode(train), [labels_of([sentence])[0] for sentence in train]
+    def losses() -> Iterator[Tensor]:
+        rows, tags = words.encode(known), [labels_of([sentence])[0] for sentence in known]
         lengths = torch.tensor([len(row) for row in rows])
         cut: list[Tensor] = []
-        for step in range(total):
+        while True:
             cut = cut or batches(lengths, recipe)
             some = cut.pop()
             ids, n = padded([rows[k] for k in some])
             labels = nn.utils.rnn.pad_sequence([tags[k] for k in some], batch_first=True, padding_value=NONE)
             word = ids[..., 0]  # (B, T)
             word[(torch.rand(word.shape) < hide[word]) & (word > 0)] = 1
-            loss = F.cross_entropy(model(ids, n).flatten(0, 1), labels.flatten(), ignore_index=NONE)
-            model.zero_grad()
-            loss.backward()
-            for optimizer in optimizers:
-                if recipe.falling:
-                    optimizer.param_groups[0]["lr"] = linear_warmup_decay(step + 1, total // 20, total + 1, recipe.lr)
-                optimizer.step()
-            yield
+            yield F.cross_entropy(model(ids, n).flatten(0, 1), labels.flatten(), ignore_index=NONE)
 
     @torch.no_grad()
     def look() -> float:
         return error(lambda some: model(*padded(words.encode(some))).argmax(-1), part)
 
-    return Learner(updates(), look, every=total // 24)
+    step_size = up_and_down(recipe.lr, total // 20, total) if recipe.falling else lambda done: recipe.lr
+    return Learner(train(losses(), optimizers, total, step_size, clipped=[]), look, every=total // 24)
 
 
 CHANGES = {

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
-from learning import Change, Learner, leave_one_out
+from learning import Change, Learner, leave_one_out, train, up_and_down
 from torch import Tensor, nn
 
 from unrolled.data import downloaded
@@ -26,7 +26,6 @@ from unrolled.dropout import Dropout
 from unrolled.fast import speed_up
 from unrolled.gated import GRU, LSTM
 from unrolled.recurrent import RNN
-from unrolled.schedules import linear_warmup_decay
 
 TITLE, UNIT = "The Time Machine", "perplexity of a character"
 T = 32  # steps of a window
@@ -107,25 +106,17 @@ def learner(recipe: Recipe, seed: int) -> Learner:
     optimizer = torch.optim.Adam(model.parameters(), fused=True)
     generator = torch.Generator().manual_seed(seed)
 
-    def updates() -> Iterator[None]:
-        n, done = recipe.updates, 0
-        while done < n:
+    def losses() -> Iterator[Tensor]:
+        while True:
             for rows in starts(generator).split(recipe.batch):
-                if done == n:
-                    return
                 x, y = windows(ids, rows)
-                size = linear_warmup_decay(done + 1, int(recipe.warmup * n), n + 1, recipe.lr)
-                optimizer.param_groups[0]["lr"] = size if recipe.falls else recipe.lr
-                loss = F.cross_entropy(model(x).flatten(0, 1), y.flatten())
-                optimizer.zero_grad()
-                loss.backward()
-                nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-                optimizer.step()
-                done += 1
-                yield
+                yield F.cross_entropy(model(x).flatten(0, 1), y.flatten())
 
+    n = recipe.updates
+    step_size = up_and_down(recipe.lr, int(recipe.warmup * n), n) if recipe.falls else lambda done: recipe.lr
+    updates = train(losses(), [optimizer], n, step_size, clipped=[*model.parameters()])
     held_out = windows(ids, VALIDATION)
-    return Learner(updates(), lambda: perplexity(model, *held_out), every=-(-recipe.updates // 12))
+    return Learner(updates, lambda: perplexity(model, *held_out), every=-(-n // 12))
 
 
 CHANGES = {

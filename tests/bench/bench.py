@@ -12,8 +12,9 @@ import sys
 import time
 
 import torch
-from harness import HERE, RESULTS, measure, merge
+from harness import HERE, RESULTS, CannotMeasure, measure, merge
 from page import write_page
+from tqdm import tqdm
 
 GROUPS = (
     "library",
@@ -40,6 +41,9 @@ def main(arguments: list[str]) -> int:
             except KeyboardInterrupt:
                 print(f"\nbench: stopped; `make bench GROUP={group}` goes on from here", file=sys.stderr)
                 return 130
+            except CannotMeasure as problem:
+                print(f"bench: {group} could not be measured: {problem}", file=sys.stderr)
+                return 1
     if not RESULTS.exists():
         print(f"bench: {RESULTS.name} does not exist yet; run `make bench`", file=sys.stderr)
         return 2
@@ -59,12 +63,13 @@ def run(group: str, again: bool) -> None:
     if again:
         forget()
     rows, start = [], time.monotonic()
-    for number, (_, found) in enumerate(measure(group, cases, partial), 1):
+    measured = tqdm(measure(group, cases, partial), total=len(cases), desc=group, unit="case", disable=None)
+    for number, (_, found) in enumerate(measured, 1):
         rows += found
         for one in found:
             said = "" if one["goal"] is None else f"  goal {one['goal']:.2f}: {'holds' if one['holds'] else 'MISSED'}"
             numbers = f"{one['ours']:10.3f} {one['peer']:10.3f} {one['unit']:10} ratio {one['ratio']:6.2f}"
-            print(f"[{number}/{len(cases)}] {one['name']:55} {numbers}{said}", flush=True)
+            tqdm.write(f"[{number}/{len(cases)}] {one['name']:55} {numbers}{said}")
     merge(group, rows, GROUPS)
     forget()
     print(f"bench: {group} took {time.monotonic() - start:.0f} s", flush=True)

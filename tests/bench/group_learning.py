@@ -48,17 +48,16 @@ def rows_of(race: Race, curves: dict[str, list[dict]]) -> list[dict]:
     end, seconds = peer["error"][-1], peer["seconds"][-1]
     kept = {side: [thinned(curve) for curve in found] for side, found in curves.items()}
     about = machine(max(curve["load"] for found in curves.values() for curve in found), own=2)
-    more = {"curves": kept, "peer_name": race.peer_name, "error_unit": race.unit}
+    drawn = {"curves": kept, "peer_name": race.peer_name, "error_unit": race.unit}
+    more = {"why": race.why, "machine": about}
     if seconds == 0:  # the peer comes trained
         worst = max(curve["error"][-1] for curve in ours)
-        return [row(f"{race.name}: error at the end", worst, end, 1.0, race.unit, why=race.why, machine=about, **more)]
+        return [row(f"{race.name}: error at the end", worst, end, 1.0, race.unit, **more, **drawn)]
     half = max(at_half(curve, seconds / 2) for curve in ours)
-    rows = [row(f"{race.name}: error at half the time", half, end, 1.0, race.unit, why=race.why, machine=about, **more)]
+    rows = [row(f"{race.name}: error at half the time", half, end, 1.0, race.unit, **more, **drawn)]
     reached = [until(curve, end) for curve in ours]
     if None not in reached:
-        rows.append(
-            row(f"{race.name}: seconds to the same error", max(reached), seconds, 0.5, "s", why=race.why, machine=about)
-        )
+        rows.append(row(f"{race.name}: seconds to the same error", max(reached), seconds, 0.5, "s", **more))
     return rows
 
 

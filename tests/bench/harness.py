@@ -22,6 +22,10 @@ HERE = Path(__file__).parent
 RESULTS = HERE / "results.json"
 
 
+class CannotMeasure(Exception):
+    """Something that a measurement needs is missing; the message says what."""
+
+
 class Case(NamedTuple):
     """Something to be measured: one or more rows that belong together."""
 

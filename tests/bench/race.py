@@ -13,20 +13,23 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import Queue
 from typing import NamedTuple
 
 import torch
-from harness import HERE, write
+from harness import HERE, CannotMeasure, write
+from tqdm import tqdm
 
+from unrolled.data import DataMissing
 from unrolled.measurements import FOLDER
 
 if str(FOLDER) not in sys.path:
     sys.path.insert(0, str(FOLDER))
-from learning import SEEDS, Learner, run
+from learning import SEEDS, Learner, curve, looks
 
 CURVES = HERE / ".curves"  # runs that are done; `make bench` goes on with what is missing
 
@@ -52,21 +55,41 @@ def both_sides(module: str, name: str) -> dict[str, list[dict]]:
     def one(job: tuple[str, int]) -> dict:
         core = cores.get()
         try:
-            words = [sys.executable, __file__, module, name, job[0], str(job[1])]
-            subprocess.run(
-                words,
-                env=os.environ | {"OMP_NUM_THREADS": "1"},
-                stdout=subprocess.DEVNULL,
-                check=True,
-                preexec_fn=lambda: os.sched_setaffinity(0, {core}),
-            )
+            for look in alone([sys.executable, __file__, module, name, job[0], str(job[1])], core):
+                running[core] = look
+                bar.set_postfix_str("; ".join(running.values()))
+            bar.update()
             return json.loads(kept(module, name, *job).read_text())
         finally:
+            running.pop(core, None)
             cores.put(core)
 
-    with ThreadPoolExecutor(cores.qsize()) as pool:
-        curves = list(pool.map(one, jobs))
+    running: dict[int, str] = {}  # what each core has said last
+    pool = ThreadPoolExecutor(cores.qsize())
+    with tqdm(total=len(jobs), desc=name, unit="run", disable=None, leave=False) as bar:
+        try:
+            curves = list(pool.map(one, jobs))
+        finally:
+            pool.shutdown(cancel_futures=True)
     return {side: [c for (s, _), c in zip(jobs, curves, strict=True) if s == side] for side in ("ours", "peer")}
+
+
+def alone(words: list[str], core: int) -> Iterator[str]:
+    """Run a program on one core, one thread, and hand on its lines; if it fails, say what it said last."""
+    with tempfile.TemporaryFile("w+") as complaints:
+        process = subprocess.Popen(
+            words,
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            text=True,
+            preexec_fn=lambda: os.sched_setaffinity(0, {core}),
+        )
+        with process:
+            yield from map(str.strip, process.stdout)
+        if process.returncode:
+            complaints.seek(0)
+            raise CannotMeasure((complaints.read().strip().splitlines() or [f"{words} failed"])[-1])
 
 
 def kept(module: str, name: str, side: str, seed: int) -> Path:
@@ -103,16 +126,21 @@ def race(module: str, name: str) -> Race:
 
 
 def main(module: str, name: str, side: str, seed: str) -> None:
-    """Train one side with one seed, keep its curve and print it."""
+    """Train one side with one seed, with a line for each look, and keep its curve."""
     path = kept(module, name, side, int(seed))
     if not path.exists():
         torch.set_num_threads(1)
         torch.manual_seed(int(seed))
         load = round(os.getloadavg()[0], 1)
-        curve = run(getattr(race(module, name), side)(int(seed))) | {"load": load}
+        try:
+            learner, found = getattr(race(module, name), side)(int(seed)), []
+            for seconds, error in looks(learner):
+                found.append((seconds, error))
+                print(f"{side} {seconds:.0f} s {error:.4g}", flush=True)
+        except DataMissing as missing:
+            sys.exit(str(missing))
         CURVES.mkdir(exist_ok=True)
-        write(path, curve)
-    print(path.read_text())
+        write(path, curve(found) | {"load": load})
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import doctest
 import importlib
 import json
 import os
+import sys
 
 import bench
 import group_learning
@@ -11,7 +12,7 @@ import harness
 import pytest
 import race
 import torch
-from learning import WHOLE, Learner, run
+from learning import WHOLE, Learner, looks
 
 from unrolled.measurements import stored
 
@@ -37,18 +38,17 @@ def test_a_run_looks_now_and_then_and_once_at_the_end():
             done.append(n)
             yield
 
-    found = run(Learner(updates(), lambda: float(len(done)), every=3))
-    assert found["error"] == [3.0, 6.0, 7.0] and len(found["seconds"]) == 3
-    assert run(Learner(iter([None] * 4), lambda: 1.0, every=2))["error"] == [1.0, 1.0]
-    assert run(Learner(iter([]), lambda: 5.0, every=1)) == {"seconds": [0.0], "error": [5.0]}, "a peer that is trained"
+    assert [error for _, error in looks(Learner(updates(), lambda: float(len(done)), every=3))] == [3.0, 6.0, 7.0]
+    assert [error for _, error in looks(Learner(iter([None] * 4), lambda: 1.0, every=2))] == [1.0, 1.0]
+    assert list(looks(Learner(iter([]), lambda: 5.0, every=1))) == [(0.0, 5.0)], "a peer that is trained"
 
 
 def test_looks_cost_no_time():
     def error() -> float:
         return float(torch.randn(2000, 2000).mm(torch.randn(2000, 2000))[0, 0] * 0)
 
-    found = run(Learner(iter([None] * 3), error, every=1))
-    assert found["seconds"][-1] < 0.05
+    *_, (seconds, _) = looks(Learner(iter([None] * 3), error, every=1))
+    assert seconds < 0.05
 
 
 def test_the_worst_seed_counts_at_half_the_time_and_to_the_peers_error():
@@ -137,6 +137,25 @@ def test_every_side_can_make_a_step(name, side):
     next(learner.updates, None)
 
 
+def test_data_that_are_missing_end_in_one_sentence(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("UNROLLED_MIRROR", str(tmp_path))
+    monkeypatch.setattr(race, "CURVES", tmp_path / "curves")
+    monkeypatch.setattr(bench, "HERE", tmp_path)
+    tags = next(case for case in group_learning.cases() if case.name.startswith("tags"))
+    monkeypatch.setattr(group_learning, "cases", lambda: [tags])
+    assert bench.main(["--group", "learning"]) == 1
+    said = capsys.readouterr().err.strip().splitlines()
+    assert len(said) == 1 and "ud-english-ewt" in said[0] and "copy it there" in said[0]
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_run_that_fails_says_why():
+    core = min(os.sched_getaffinity(0))
+    with pytest.raises(harness.CannotMeasure, match="no such letter"):
+        list(race.alone([sys.executable, "-c", "import sys; print(1, flush=True); sys.exit('no such letter')"], core))
+    assert list(race.alone([sys.executable, "-c", "print(1); print(2)"], core)) == ["1", "2"]
+
+
 def test_an_idea_counts_only_if_no_seed_says_otherwise():
     assert group_learning.against([3.1, 3.2], [3.0, 2.9]) == "larger"
     assert group_learning.against([2.0, 2.8], [3.0, 2.9]) == "smaller"
@@ -145,7 +164,7 @@ def test_an_idea_counts_only_if_no_seed_says_otherwise():
 
 @pytest.mark.parametrize("name", group_learning.MODULES)
 def test_the_examples_of_the_recipes_run(name):
-    for module in (f"learning_{name}", f"race_{name}"):
+    for module in ("learning", f"learning_{name}", f"race_{name}"):
         assert doctest.testmod(importlib.import_module(module)).failed == 0
 
 
