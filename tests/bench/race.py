@@ -94,7 +94,7 @@ def alone(words: list[str], core: int) -> Iterator[str]:
 
 def kept(module: str, name: str, side: str, seed: int) -> Path:
     """Where the curve of one run lies: another recipe has another place, one that runs in several races has one."""
-    sources = [HERE / f"{module}.py", FOLDER / f"{module.replace('race', 'learning')}.py"]
+    sources = [HERE / f"{module}.py", FOLDER / f"{module.replace('race', 'learning')}.py", FOLDER / "learning.py"]
     about = b"".join(path.read_bytes() for path in sources)
     recipe = getattr(race(module, name), side)
     number = [getattr(one, side) for one in importlib.import_module(module).RACES].index(recipe)
