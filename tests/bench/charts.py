@@ -60,7 +60,8 @@ def learning_curves(rows: list[dict]) -> plt.Figure:
     """A panel for each race: ours over all seeds, the peer, its end, and half of its time."""
     columns = 3
     lines = -(-len(rows) // columns)
-    figure, axes = plt.subplots(lines, columns, figsize=(9.6, 2.7 * lines), squeeze=False)
+    figure, axes = plt.subplots(lines, columns, figsize=(9.6, 2.9 * lines), squeeze=False, layout="constrained")
+    figure.get_layout_engine().set(h_pad=0.12)
     for ax, one in zip(axes.flat, rows, strict=False):
         (peer,), ours = one["curves"]["peer"], one["curves"]["ours"]
         for number, curve in enumerate(ours):
@@ -75,7 +76,7 @@ def learning_curves(rows: list[dict]) -> plt.Figure:
         shown = [e for curve in [*ours, peer] for e in curve["error"][len(curve["error"]) // 8 :]]
         ax.set_ylim(0.97 * min(shown), 1.02 * max(shown))
         name = one["name"].partition(":")[0].partition(" against")[0]
-        ax.set_title(name, fontsize=9)
+        ax.set_title(name, fontsize=10)
         ax.set(xlabel="processor seconds", ylabel=one["error_unit"])
         ax.legend(fontsize=8)
     for ax in axes.flat[len(rows) :]:
