@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import torch
 import torch.nn.functional as F
-from learning import up_and_down
+from learning import step_sizes
 from learning_shakespeare import V, adam, recurrent_losses, streams, texts
 from torch import Tensor, nn
 
@@ -86,7 +86,7 @@ def measure(name: str, seed: int, counts: np.ndarray) -> dict:
     torch.manual_seed(seed)
     model, losses, scores, context, stride, updates, peak = MODELS[name](seed)
     run = {"seconds": [], "nats": [], "parameters": sum(weight.numel() for weight in model.parameters())}
-    learning = adam(model, losses, updates, up_and_down(peak, 100, updates))
+    learning = adam(model, losses, updates, step_sizes(peak, 100, updates))
     spent = 0.0
     for look in range(LOOKS):
         start = time.process_time()

@@ -64,7 +64,8 @@ def train(
     """
     for done, loss in zip(range(updates), losses, strict=False):
         for optimizer in optimizers:
-            optimizer.param_groups[0]["lr"] = step_size(done)
+            for group in optimizer.param_groups:
+                group["lr"] = step_size(done)
             optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(clipped, 1.0)
@@ -73,12 +74,14 @@ def train(
         yield
 
 
-def up_and_down(peak: float, warmup: int, updates: int) -> Callable[[int], float]:
-    """The step size after so many updates: to the peak and to zero, along two lines, but zero at none of them.
+def step_sizes(peak: float, warmup: int, updates: int, falls: bool = True) -> Callable[[int], float]:
+    """From the number of updates done: to the peak and to zero, along two lines, but zero at none; or always the peak.
 
-    >>> [up_and_down(1.0, 2, 4)(done) for done in range(4)]
+    >>> [step_sizes(1.0, 2, 4)(done) for done in range(4)]
     [0.5, 1.0, 0.6666666666666666, 0.3333333333333333]
     """
+    if not falls:
+        return lambda done: peak
     return lambda done: linear_warmup_decay(done + 1, warmup, updates + 1, peak)
 
 

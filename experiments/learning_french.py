@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import sacrebleu
 import torch
-from learning import Change, Learner, leave_one_out, train, up_and_down
+from learning import Change, Learner, leave_one_out, step_sizes, train
 from torch import Tensor, nn
 
 from unrolled.attention import AdditiveScore
@@ -175,7 +175,7 @@ def learner(recipe: Recipe, seed: int) -> Learner:
     (src, S), (y, T) = padded(known.sources), padded([[*ids, EOS] for ids in known.targets])
     asked = padded(known.asked)
     model = translator(recipe, len(known.source), len(known.target))
-    optimizer = torch.optim.Adam(model.parameters(), lr=recipe.lr, betas=(0.9, 0.98), fused=True)
+    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), fused=True)
     total = recipe.epochs * -(-len(src) // recipe.batch)
 
     def losses() -> Iterator[Tensor]:
@@ -187,7 +187,7 @@ def learner(recipe: Recipe, seed: int) -> Learner:
                 scores.flatten(0, 1), targets.flatten(), ignore_index=PAD, label_smoothing=recipe.smoothing
             )
 
-    step_size = up_and_down(recipe.lr, recipe.warmup, total) if recipe.falling else lambda done: recipe.lr
+    step_size = step_sizes(recipe.lr, recipe.warmup, total, recipe.falling)
     updates = train(losses(), [optimizer], total, step_size, clipped=[*model.parameters()])
     return Learner(updates, lambda: bleu_error(model, *asked), total // LOOKS)
 

@@ -14,7 +14,7 @@ from functools import cache
 
 import torch
 import torch.nn.functional as F
-from learning import Change, Learner, leave_one_out, train, up_and_down
+from learning import Change, Learner, leave_one_out, step_sizes, train
 from torch import Tensor, nn
 
 from unrolled.data import downloaded
@@ -123,7 +123,7 @@ def learner(recipe: Recipe, seed: int) -> Learner:
     def up(done: int) -> float:
         return r.peak * min(1, (done + 1) / r.warmup)
 
-    step_size = up_and_down(r.peak, r.warmup, r.updates) if r.falls else up
+    step_size = step_sizes(r.peak, r.warmup, r.updates) if r.falls else up
     updates = adam(model, recurrent_losses(model, batches), r.updates, step_size)
     return Learner(updates, lambda: recurrent_error(model), every=r.updates // 25)
 
@@ -135,7 +135,7 @@ def gpt_learner(seed: int) -> Learner:
     batches = streams(texts()[0], B, T, 1, torch.Generator().manual_seed(seed))
 
     losses = (F.cross_entropy(model(x).flatten(0, 1), y.flatten()) for x, y, _ in batches)
-    steps = adam(model, losses, updates, up_and_down(peak, warmup, updates))
+    steps = adam(model, losses, updates, step_sizes(peak, warmup, updates))
     return Learner(steps, lambda: windows_error(model, T), every=updates // 20)
 
 

@@ -19,7 +19,7 @@ from functools import cache
 
 import torch
 import torch.nn.functional as F
-from learning import Change, Learner, leave_one_out, train, up_and_down
+from learning import Change, Learner, leave_one_out, step_sizes, train
 from torch import Tensor, nn
 
 from unrolled.dropout import Dropout
@@ -156,7 +156,7 @@ def learner(recipe: Recipe, seed: int, part: str = "test") -> Learner:
     sounds = Vocabulary([answers[0] for group in known for _, answers in group])  # its pad, 0, is the silence
     model = speed_up(SoundTagger(len(groups), len(sounds), recipe))
     table, *rest = model.parameters()
-    optimizers = torch.optim.SparseAdam([table], lr=recipe.lr), torch.optim.Adam(rest, lr=recipe.lr, fused=True)
+    optimizers = torch.optim.SparseAdam([table]), torch.optim.Adam(rest, fused=True)
     total = round(recipe.epochs * sum(map(len, known)) / recipe.size)
 
     def batches() -> Iterator[Batch]:
@@ -187,7 +187,7 @@ def learner(recipe: Recipe, seed: int, part: str = "test") -> Learner:
         model.train()
         return wrong
 
-    step_size = up_and_down(recipe.lr, total // 20, total) if recipe.falling else lambda done: recipe.lr
+    step_size = step_sizes(recipe.lr, total // 20, total, recipe.falling)
     return Learner(train(losses(), optimizers, total, step_size, clipped=rest), look, every=total // 25)
 
 

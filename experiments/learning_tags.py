@@ -14,7 +14,7 @@ from functools import cache
 
 import torch
 import torch.nn.functional as F
-from learning import Change, Learner, leave_one_out, train, up_and_down
+from learning import Change, Learner, leave_one_out, step_sizes, train
 from torch import Tensor, nn
 
 from unrolled.data import downloaded
@@ -164,7 +164,7 @@ def learner(recipe: Recipe, seed: int, part: str = "test") -> Learner:
     words = Words(known, recipe.spelling)
     model = SpellingTagger(len(words.table), recipe.E, recipe.H, len(TAGS))
     table, *rest = model.parameters()
-    optimizers = torch.optim.SparseAdam([table], lr=recipe.lr), torch.optim.Adam(rest, lr=recipe.lr, fused=True)
+    optimizers = torch.optim.SparseAdam([table]), torch.optim.Adam(rest, fused=True)
     total, hide = recipe.epochs * -(-len(known) // recipe.size), recipe.rare / (recipe.rare + words.counts)
 
     def losses() -> Iterator[Tensor]:
@@ -184,7 +184,7 @@ def learner(recipe: Recipe, seed: int, part: str = "test") -> Learner:
     def look() -> float:
         return error(lambda some: model(*padded(words.encode(some))).argmax(-1), part)
 
-    step_size = up_and_down(recipe.lr, total // 20, total) if recipe.falling else lambda done: recipe.lr
+    step_size = step_sizes(recipe.lr, total // 20, total, recipe.falling)
     return Learner(train(losses(), optimizers, total, step_size, clipped=[]), look, every=total // 24)
 
 

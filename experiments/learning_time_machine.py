@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
-from learning import Change, Learner, leave_one_out, train, up_and_down
+from learning import Change, Learner, leave_one_out, step_sizes, train
 from torch import Tensor, nn
 
 from unrolled.data import downloaded
@@ -113,7 +113,7 @@ def learner(recipe: Recipe, seed: int) -> Learner:
                 yield F.cross_entropy(model(x).flatten(0, 1), y.flatten())
 
     n = recipe.updates
-    step_size = up_and_down(recipe.lr, int(recipe.warmup * n), n) if recipe.falls else lambda done: recipe.lr
+    step_size = step_sizes(recipe.lr, int(recipe.warmup * n), n, recipe.falls)
     updates = train(losses(), [optimizer], n, step_size, clipped=[*model.parameters()])
     held_out = windows(ids, VALIDATION)
     return Learner(updates, lambda: perplexity(model, *held_out), every=-(-n // 12))

@@ -24,7 +24,8 @@ from functools import partial
 
 import torch
 import torch.nn.functional as F
-from learning_french import ATTENTION, LOOKS, PLAIN, STEPS, UNIT, Learner, Recipe, bleu_error, data, learner, padded
+from learning import Learner, train
+from learning_french import ATTENTION, LOOKS, PLAIN, STEPS, UNIT, Recipe, bleu_error, data, learner, padded
 from race import Race
 from torch import Tensor, nn
 
@@ -33,7 +34,7 @@ from unrolled.seq2seq import shift_right
 from unrolled.translators import BOS, EOS, PAD, Memory
 
 WIDTH, LAYERS, HEADS, HIDDEN, DROPOUT = 256, 2, 4, 64, 0.2
-BATCH, EPOCHS, CLIP = 128, 30, 1.0
+BATCH, EPOCHS = 128, 30
 
 
 def xavier(model: nn.Module) -> None:
@@ -172,22 +173,18 @@ def peer(model: type[nn.Module], lr: float, pads: bool, seed: int) -> Learner:
     sides = known.sources, known.targets, known.asked
     (src, lengths), (y, _), asked = (padded([[*ids, EOS] for ids in side]) for side in sides)
     net = model(len(known.source), len(known.target))
-    optimizer = torch.optim.Adam(net.parameters(), lr=lr, fused=True)
+    optimizer = torch.optim.Adam(net.parameters(), fused=True)
 
-    def updates() -> Iterator[None]:
-        for _ in range(EPOCHS):
+    def losses() -> Iterator[Tensor]:
+        while True:
             for rows in torch.randperm(len(src)).split(BATCH):
                 y_in, targets = shift_right(y[rows], BOS)
                 scores = net(src[rows], lengths[rows], y_in)  # (B, 9, V)
-                loss = F.cross_entropy(scores.flatten(0, 1), targets.flatten(), ignore_index=-100 if pads else PAD)
-                optimizer.zero_grad()
-                loss.backward()
-                nn.utils.clip_grad_norm_(net.parameters(), CLIP)
-                optimizer.step()
-                yield
+                yield F.cross_entropy(scores.flatten(0, 1), targets.flatten(), ignore_index=-100 if pads else PAD)
 
     n = EPOCHS * math.ceil(len(src) / BATCH)
-    return Learner(updates(), lambda: bleu_error(net, *asked), n // LOOKS)
+    updates = train(losses(), [optimizer], n, lambda done: lr, clipped=[*net.parameters()])
+    return Learner(updates, lambda: bleu_error(net, *asked), n // LOOKS)
 
 
 PLAINLY, ATTENTIVE, TRANSFORMER = (partial(learner, recipe) for recipe in (PLAIN, ATTENTION, Recipe()))

@@ -16,11 +16,10 @@ on by 32 and only their second half counts, which is kinder to it: every guess i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import torch
 import torch.nn.functional as F
-from learning import Learner
+from learning import Learner, train
 from learning_shakespeare import UNIT, Recipe, V, gpt_learner, learner, streams, texts, windows_error
 from race import Race
 from torch import Tensor, nn
@@ -80,18 +79,9 @@ def nano_gpt(seed: int) -> Learner:
     optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.99), fused=True)
     batches = streams(texts()[0], B, T, 1, torch.Generator().manual_seed(seed))
 
-    def updates() -> Iterator[None]:
-        for done in range(UPDATES):
-            for group in optimizer.param_groups:
-                group["lr"] = step_size(done)
-            x, y, _ = next(batches)
-            optimizer.zero_grad()
-            F.cross_entropy(model(x).flatten(0, 1), y.flatten()).backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            yield
-
-    return Learner(updates(), lambda: windows_error(model, T), every=100)
+    losses = (F.cross_entropy(model(x).flatten(0, 1), y.flatten()) for x, y, _ in batches)
+    updates = train(losses, [optimizer], UPDATES, step_size, clipped=[*model.parameters()])
+    return Learner(updates, lambda: windows_error(model, T), every=100)
 
 
 RACES = [

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import torch
 import torch.nn.functional as F
-from learning import Learner
+from learning import Learner, train
 from learning_tags import TAGS, UNIT, Recipe, error, learner, sentences
 from race import Race
 from torch import Tensor, nn
@@ -44,29 +44,26 @@ class TutorialTagger(nn.Module):
 
 def tutorial(seed: int, part: str = "test") -> Learner:
     torch.manual_seed(seed)
-    train = sentences("train")
-    vocabulary = Vocabulary([words for words, _ in train], min_count=2)
+    known = sentences("train")
+    vocabulary = Vocabulary([words for words, _ in known], min_count=2)
     model = TutorialTagger(len(vocabulary), len(TAGS))
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    optimizer = torch.optim.Adam(model.parameters())
 
-    def updates() -> Iterator[None]:
-        rows = [vocabulary.encode(words) for words, _ in train]
-        tags = [[TAGS.index(tag) for tag in tags] for _, tags in train]
-        for _ in range(EPOCHS):
-            for some in torch.randperm(len(train)).split(32):
+    def losses() -> Iterator[Tensor]:
+        rows = [vocabulary.encode(words) for words, _ in known]
+        tags = [[TAGS.index(tag) for tag in tags] for _, tags in known]
+        while True:
+            for some in torch.randperm(len(known)).split(32):
                 ids, _, _ = pad_batch([rows[k] for k in some], 0)
                 labels, _, _ = pad_batch([tags[k] for k in some], NONE)
-                loss = F.cross_entropy(model(ids).flatten(0, 1), labels.flatten(), ignore_index=NONE)
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-                yield
+                yield F.cross_entropy(model(ids).flatten(0, 1), labels.flatten(), ignore_index=NONE)
 
     @torch.no_grad()
     def look() -> float:
         return error(lambda some: model(pad_batch([vocabulary.encode(w) for w, _ in some], 0)[0]).argmax(-1), part)
 
-    return Learner(updates(), look, every=98)
+    updates = train(losses(), [optimizer], EPOCHS * -(-len(known) // 32), lambda done: 1e-3, clipped=[])
+    return Learner(updates, look, every=98)
 
 
 RACES = [

@@ -14,14 +14,14 @@ from functools import partial
 
 import torch
 import torch.nn.functional as F
-from learning import Learner
+from learning import Learner, train
 from learning_time_machine import OURS, TRAIN, UNIT, VALIDATION, learner, letters, perplexity, windows
 from race import Race
 from torch import Tensor, nn
 
 from unrolled.training import minibatches
 
-HIDDEN, BATCH, CLIP = 32, 1024, 1.0
+HIDDEN, BATCH = 32, 1024
 LAYERS = {"RNN": nn.RNN, "GRU": nn.GRU, "LSTM": nn.LSTM}
 LR = {"RNN": 1.0, "GRU": 4.0, "LSTM": 4.0}
 EPOCHS = {"RNN": 100, "GRU": 50, "LSTM": 50}
@@ -44,21 +44,18 @@ def d2l(kind: str, seed: int) -> Learner:
     ids, V = letters()
     x, y = windows(ids, TRAIN)
     model = PeerModel(V, kind)
-    optimizer = torch.optim.SGD(model.parameters(), lr=LR[kind])
+    optimizer = torch.optim.SGD(model.parameters())
     generator = torch.Generator().manual_seed(seed)
 
-    def updates() -> Iterator[None]:
-        for _ in range(EPOCHS[kind]):
+    def losses() -> Iterator[Tensor]:
+        while True:
             for rows in minibatches(len(x), BATCH, generator):
-                loss = F.cross_entropy(model(x[rows]).flatten(0, 1), y[rows].flatten())
-                optimizer.zero_grad()
-                loss.backward()
-                nn.utils.clip_grad_norm_(model.parameters(), CLIP)
-                optimizer.step()
-                yield
+                yield F.cross_entropy(model(x[rows]).flatten(0, 1), y[rows].flatten())
 
+    n = EPOCHS[kind] * -(-len(x) // BATCH)
+    updates = train(losses(), [optimizer], n, lambda done: LR[kind], clipped=[*model.parameters()])
     held_out = windows(ids, VALIDATION)
-    return Learner(updates(), lambda: perplexity(model, *held_out), every=EPOCHS[kind] // 2)  # twenty times
+    return Learner(updates, lambda: perplexity(model, *held_out), every=EPOCHS[kind] // 2)  # twenty times
 
 
 RACES = [
